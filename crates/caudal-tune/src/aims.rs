@@ -4,9 +4,10 @@
 use caudal_config::{LatencyTarget, Limit, Metric, Statistic};
 use caudal_policy::Picos;
 use caudal_sim::experiment::Quantity;
+use caudal_stats::Estimate;
 use caudal_workload::{Dag, Service};
 
-use crate::show::{percent, time};
+use crate::show::{digits, percent, spelled, time, within};
 use crate::{Question, TuneError};
 
 /// What rounding may make of a share.
@@ -198,4 +199,23 @@ impl Floor<'_> {
             Some(_) => 0.0,
         }
     }
+}
+
+/// The statistic of an aim: `get p99.9`.
+pub(crate) fn statistic(aim: &Aim) -> String {
+    spelled(aim.target.to_string().split(" <").next().unwrap_or_default())
+}
+
+/// A statistic of an aim: `43.1 µs`, a slowdown, or a share of the requests.
+pub(crate) fn value(aim: &Aim, value: f64) -> String {
+    match aim.target.limit {
+        Limit::Latency(_) | Limit::Wait(_) => time(value),
+        Limit::Slowdown(_) => digits(value),
+        Limit::Share(_) => percent(value),
+    }
+}
+
+/// `43.1 µs (41.0 µs to 46.2 µs)`.
+pub(crate) fn estimate(aim: &Aim, estimate: &Estimate) -> String {
+    within(estimate, |of| value(aim, of))
 }

@@ -13,7 +13,7 @@ use crate::candidate::Candidate;
 use crate::judge::{Bench, Stopped};
 use crate::lanes::{Family, LANES_MAX, LanesQuestion, Layout, Step, climb_for};
 use crate::search::{Effort, Search};
-use crate::tune::{Tried, Tuning};
+use crate::setting::{Tried, Tuning};
 use crate::{Budget, NoJournal, TuneError};
 
 /// Offered work, probes included, over what the system's workers can do, where lanes are looked for. Where all lanes do well,

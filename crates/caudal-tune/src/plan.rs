@@ -1,16 +1,13 @@
-//! What a plan says.
+//! The answer of a plan, as data: the run fills it, explanations read it, users print it.
 
 use caudal_sim::row::Row;
 use caudal_stats::Estimate;
 use serde::Serialize;
 
-use crate::candidate::{LeftOut, candidates};
-use crate::explain::PlanSummary;
-use crate::journal::{Journal, NoJournal};
-use crate::judge::Bench;
-use crate::run::Run;
-use crate::tune::Tuning;
-use crate::{Budget, Goal, Host, Question, TuneError};
+use crate::candidate::LeftOut;
+use crate::setting::Tuning;
+use crate::show::Fact;
+use crate::{Goal, Question};
 
 /// The answer to a [`Question`].
 #[derive(Clone, Debug, Serialize)]
@@ -116,106 +113,60 @@ pub struct SystemResult {
     pub failed: Option<String>,
 }
 
-/// Finds the best system for `question`.
-///
-/// A request to stop ends it early with what is known ([`Plan::interrupted`]).
-///
-/// # Errors
-/// What can not be asked ([`Question::check`], classes and limits of targets, names of systems), or
-/// [`TuneError::Interrupted`] if nothing is known yet.
-pub fn plan(question: &Question, host: &Host<'_>) -> Result<Plan, TuneError> {
-    plan_with(question, host, &NoJournal)
-}
-
-/// As [`plan`], with what is computed kept in `journal` as it is made, and what it has already taken from there.
-/// The journal has to be of this very question; the answer is then the same to the last bit (but for the
-/// rows' `wall_s`).
-///
-/// # Errors
-/// As [`plan`].
-pub fn plan_with(question: &Question, host: &Host<'_>, journal: &dyn Journal) -> Result<Plan, TuneError> {
-    match planned(question, host, journal, Spent::default(), |_| false)? {
-        Planned::Answer(plan) => Ok(*plan),
-        Planned::TooFewCores(_) => unreachable!("any number of cores is enough"),
-    }
-}
-
-/// As [`plan_with`], on a machine that doubles for as long as no system that could be deployed meets the targets on all of it
-/// ([`Question::on_enough_cores`] says on which one to begin). The budget is for all of it together. Gives back the question, too,
-/// as it was answered.
-///
-/// # Errors
-/// As [`plan`].
-pub fn plan_on_enough_cores(
-    question: &Question,
-    host: &Host<'_>,
-    journal: &dyn Journal,
-) -> Result<(Question, Plan), TuneError> {
-    let (mut question, mut spent) = (question.clone(), Spent::default());
-    loop {
-        let larger = question.machine.larger();
-        match planned(&question, host, journal, spent, |run| larger.is_some() && run.nobody_passes())? {
-            Planned::Answer(plan) => return Ok((question, *plan)),
-            Planned::TooFewCores(so_far) => spent = so_far,
-        }
-        question.machine = larger.unwrap_or(question.machine);
-    }
-}
-
-/// What smaller machines have taken.
-#[derive(Clone, Copy, Default)]
-struct Spent {
-    charged: u64,
-    simulated: u64,
-    steps: usize,
-}
-
-enum Planned {
-    Answer(Box<Plan>),
-    TooFewCores(Spent),
-}
-
-fn planned(
-    question: &Question,
-    host: &Host<'_>,
-    journal: &dyn Journal,
-    before: Spent,
-    too_few_cores: impl Fn(&Run<'_>) -> bool,
-) -> Result<Planned, TuneError> {
-    question.check()?;
-    let budget = question.budget.requests;
-    let left = Question {
-        budget: Budget { requests: budget.saturating_sub(before.charged).max(1) },
-        ..question.clone()
-    };
-    let bench = Bench::new(&left, host)?;
-    let (candidates, left_out) = candidates(question)?;
-    let mut run = Run::new(bench, journal, host.threads, candidates).after(before.steps);
-    run.first_steps();
-    if too_few_cores(&run) {
-        let (charged, simulated) = run.spent();
-        return Ok(Planned::TooFewCores(Spent {
-            charged: before.charged + charged,
-            simulated: before.simulated + simulated,
-            steps: run.steps(),
-        }));
-    }
-    run.further_steps();
-    if run.knows_nothing() {
-        return Err(TuneError::Interrupted);
-    }
-    let plan = run.into_plan(left_out);
-    Ok(Planned::Answer(Box::new(Plan {
-        budget,
-        spent: plan.spent + before.charged,
-        simulated: plan.simulated + before.simulated,
-        ..plan
-    })))
-}
-
 impl Plan {
     /// Is the question one for the fewest cores?
     pub fn counts_cores(question: &Question) -> bool {
         matches!(question.goal, Goal::FewestCores(_))
     }
+}
+
+/// What a plan says on one screen.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlanSummary {
+    /// What to run, or that nothing will do.
+    pub run: String,
+    /// What that carries and costs, and how sure it is; where nothing will do, what comes nearest and what can be done.
+    pub facts: Vec<Fact>,
+    /// The systems to see beside each other, the answer first.
+    pub shown: Vec<Shown>,
+    /// Why, in two or three sentences.
+    pub why: Vec<String>,
+}
+
+/// Why a system is among the few.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// It is the answer.
+    Answer,
+    /// Nothing meets the targets, and this system comes nearest to them.
+    Nearest,
+    /// Of the others that can be built, it gets furthest.
+    RunnerUp,
+    /// Of those that never interrupt a request, it gets furthest.
+    NoPreemption,
+    /// It is what most services run today.
+    Today,
+    /// Nobody can build it: a bound for what is possible.
+    Bound,
+}
+
+/// One of the few systems that are shown beside each other.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown {
+    /// Its name.
+    pub system: String,
+    /// What it is shown for; several where roles fall to one system.
+    pub roles: Vec<Role>,
+    /// The load, or the number of cores, that the rest is about: the furthest that was confirmed, else the furthest that short
+    /// runs say, else the easiest that was tried.
+    pub at: Option<f64>,
+    /// Does it fall behind its load there?
+    pub overloaded: bool,
+    /// Requests a second there.
+    pub rate_per_s: Option<f64>,
+    /// The targets there; empty where nothing is known.
+    pub targets: Vec<TargetResult>,
+    /// Service times without probes over core time held, there.
+    pub efficiency: Option<Estimate>,
 }

@@ -1,9 +1,8 @@
-//! Numbers as sentences say them.
+//! Numbers as sentences say them, and the facts that answers on one screen are made of. Every sentence of a plan and of lanes
+//! writes its numbers by these functions.
 
-use caudal_config::Limit;
 use caudal_stats::Estimate;
-
-use crate::aims::Aim;
+use serde::Serialize;
 
 /// `43.1 µs`, from ns.
 pub(crate) fn time(ns: f64) -> String {
@@ -42,11 +41,6 @@ pub(crate) fn rate(per_s: f64) -> String {
     }
 }
 
-/// The statistic of an aim: `get p99.9`.
-pub(crate) fn statistic(aim: &Aim) -> String {
-    spelled(aim.target.to_string().split(" <").next().unwrap_or_default())
-}
-
 /// What was typed, with its times as sentences spell them: `get p99.9 < 50 µs` for `get p99.9 < 50us`. Files and the command
 /// line take `us`, which every keyboard has; what people read has `µs`.
 pub fn spelled(typed: &str) -> String {
@@ -68,20 +62,6 @@ pub fn spelled(typed: &str) -> String {
     typed.split(' ').map(&mut word).collect::<Vec<_>>().join(" ")
 }
 
-/// A statistic of an aim: `43.1 µs`, a slowdown, or a share of the requests.
-pub(crate) fn value(aim: &Aim, value: f64) -> String {
-    match aim.target.limit {
-        Limit::Latency(_) | Limit::Wait(_) => time(value),
-        Limit::Slowdown(_) => digits(value),
-        Limit::Share(_) => percent(value),
-    }
-}
-
-/// `43.1 µs (41.0 µs to 46.2 µs)`.
-pub(crate) fn estimate(aim: &Aim, estimate: &Estimate) -> String {
-    within(estimate, |of| value(aim, of))
-}
-
 /// An estimate and what is known of where the quantity truly lies, as `show` writes numbers; no interval where that is as
 /// narrow as what is written.
 pub(crate) fn within(estimate: &Estimate, show: impl Fn(f64) -> String) -> String {
@@ -92,6 +72,15 @@ pub(crate) fn within(estimate: &Estimate, show: impl Fn(f64) -> String) -> Strin
         (true, false) => format!("{shown} (at least {})", show(estimate.low)),
         _ => format!("{shown} (of unknown precision)"),
     }
+}
+
+/// A fact about the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// What it is about, in two or three words: `It carries`.
+    pub about: &'static str,
+    /// The fact, in one or two sentences.
+    pub text: String,
 }
 
 #[cfg(test)]

@@ -15,9 +15,9 @@ use crate::spec::{FileSpec, input_path};
 /// A file that was read to be written again.
 #[derive(Debug)]
 pub struct Converted {
-    /// What the file was taken for.
+    /// The format, columns and unit that the file was taken for.
     pub taken: Taken,
-    /// What is to be known of it.
+    /// Notes for the user on how the file was understood, one each.
     pub notes: Vec<String>,
     content: Content,
 }
@@ -29,7 +29,7 @@ enum Content {
     Percentiles(Vec<Percentiles>),
 }
 
-/// What a file is best written as.
+/// The form in which a converted file is best written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Rows.
@@ -75,7 +75,7 @@ impl Converted {
         Ok(Converted { taken: read.taken, notes: read.notes, content })
     }
 
-    /// What it is best written as.
+    /// The form in which this is best written.
     pub fn kind(&self) -> Kind {
         match self.content {
             Content::Values { .. } | Content::Histograms(_) => Kind::Csv,

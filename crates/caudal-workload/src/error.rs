@@ -9,7 +9,7 @@ pub enum WorkloadError {
     /// A name that no workload has.
     #[error("no workload is called `{name}`; {hint}")]
     UnknownName {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
         /// The nearest names, or all of them.
         hint: String,
@@ -21,7 +21,7 @@ pub enum WorkloadError {
         key: String,
         /// Its value, as written.
         value: String,
-        /// What would be right.
+        /// A description of what would be right.
         expected: String,
     },
     /// Probabilities that are none.
@@ -29,7 +29,7 @@ pub enum WorkloadError {
     Sum {
         /// The key that holds them.
         key: String,
-        /// What they sum to.
+        /// The sum that was found instead of 1.
         sum: f64,
     },
     /// A file that cannot be read.
@@ -37,7 +37,7 @@ pub enum WorkloadError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A row of a file that cannot be used.
@@ -49,7 +49,7 @@ pub enum WorkloadError {
         line: u64,
         /// Column of the field's first character in the line, from 1, in bytes.
         column: usize,
-        /// What is wrong with it.
+        /// The problem of that row.
         problem: RowProblem,
     },
     /// A request that can not fork like that.
@@ -66,7 +66,7 @@ pub enum WorkloadError {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what would be right.
+        /// The problem, and what would be right.
         problem: String,
     },
 }
@@ -76,15 +76,15 @@ pub enum WorkloadError {
 pub struct Ask {
     /// The file.
     pub path: PathBuf,
-    /// What is not known, and why it matters.
+    /// The fact that is not known, and why it matters.
     pub problem: String,
-    /// What an answer says.
+    /// The kind of thing that an answer sets.
     pub key: AskKey,
     /// The answers, the likeliest first, and what each of them means.
     pub answers: Vec<Answer>,
 }
 
-/// What an answer to [`Ask`] says.
+/// The setting that an answer to [`Ask`] fills in; its name on the command line and in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskKey {
     /// The unit of the times.
@@ -95,18 +95,18 @@ pub enum AskKey {
     CountColumn,
     /// The character before the decimals.
     Decimal,
-    /// Which rows are meant.
+    /// A condition on the rows that are meant.
     Where,
 }
 
 /// An answer to [`Ask`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What this answer says, and how: its key is that of the question, unless it has one of its own.
+    /// The setting that this answer fills in: that of the question, unless the answer has one of its own.
     pub key: AskKey,
     /// Its value.
     pub value: String,
-    /// What the file then says.
+    /// The meaning that the file then has, in words.
     pub means: String,
 }
 
@@ -155,7 +155,7 @@ impl WorkloadError {
     }
 }
 
-/// What is wrong with one row.
+/// A fault of one row of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowProblem {
     /// Nothing stands where a value should.

@@ -24,9 +24,11 @@
 mod arrivals;
 pub mod convert;
 pub mod dag;
+mod demand;
 mod error;
+mod format;
 mod input;
-mod named;
+mod nearest;
 pub mod plot;
 mod rng;
 mod service;
@@ -39,13 +41,13 @@ pub use arrivals::{
     TimestampColumns, TimestampFile,
 };
 pub use dag::{Dag, DagSpec, Grain, Graphs, StepSpec};
+pub use demand::Demand;
 pub use error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 pub use input::{Columns, Counted, Taken, Unit, stop_reading_when};
-pub use named::{NamedWorkload, find_named, named};
-pub use service::{Demand, Excess, Finding, Service, ServiceSampler};
+pub use service::{Excess, Finding, Replay, Service, ServiceSampler};
 pub use spec::{
-    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, PercentileSpec, Phase, Replay,
-    ServiceSpec, Spread,
+    ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, NamedWorkload, PercentileSpec, Phase,
+    ServiceSpec, Spread, find_named, named,
 };
 pub use summary::{PERCENTILES, Part, Summary};
 

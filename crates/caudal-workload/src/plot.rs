@@ -35,7 +35,7 @@ impl Axis {
         self.low_ps * (self.high_ps / self.low_ps).powf(column as f64 / self.columns as f64)
     }
 
-    /// Which column a time falls into, if it is on the axis.
+    /// The column into which a time of `ps` picoseconds falls, if it is on the axis.
     fn column(&self, ps: f64) -> Option<usize> {
         let at = (ps / self.low_ps).ln() / (self.high_ps / self.low_ps).ln() * self.columns as f64;
         (at >= 0.0 && at < self.columns as f64).then_some(at as usize)
@@ -67,7 +67,7 @@ pub fn histogram(service: &Service, width: usize) -> String {
     for class in drawn {
         let (name, weight) = (&classes[class], service.class_weight(class));
         if classes.len() > 1 {
-            let _ = writeln!(out, "{name}, {} of the requests", super::show::percent(weight));
+            let _ = writeln!(out, "{name}, {} of the requests", crate::format::percent(weight));
         }
         let share = |ps: f64| if ps < 1.0 { 0.0 } else { service.class_cdf(class, ps.ceil() as u64 - 1) };
         let masses: Vec<f64> = (0..axis.columns)
@@ -139,7 +139,7 @@ fn labels(axis: &Axis) -> Vec<char> {
     for wanted in [true, false] {
         for (tick, _) in ticks(axis).into_iter().filter(|&(_, major)| major == wanted) {
             if let Some(column) = axis.column(tick) {
-                let label = super::show::time(tick);
+                let label = crate::format::time(tick);
                 let column = column.min(axis.columns.saturating_sub(label.len()));
                 place(&mut line, column, &label);
             }

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// The generator of everything here.
 pub(crate) type Stream = Xoshiro256PlusPlus;
 
-/// Which stream of a seed; the numbers are arbitrary and must never change.
+/// The name of a stream of a seed; the numbers are arbitrary and must never change.
 #[derive(Clone, Copy)]
 #[repr(u64)]
 pub(crate) enum Purpose {

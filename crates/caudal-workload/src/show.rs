@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::dag::Dag;
 use crate::error::WorkloadError;
+use crate::format::{percent, significant, time};
 use crate::input::{Columns, Taken};
 use crate::service::{Finding, Service};
 use crate::spec::{FileSpec, PercentileSpec, ServiceSpec};
@@ -24,7 +25,7 @@ const WIDE: f64 = 0.05;
 pub struct Shown {
     /// Its name, or the file's path.
     pub title: String,
-    /// What it is and where its numbers come from, a sentence a line; empty for a user's own file.
+    /// A description of the workload and the origin of its numbers, a sentence a line; empty for a user's own file.
     pub about: Vec<String>,
     /// The description that a file could have in its place; empty for a user's own file.
     pub definition: String,
@@ -33,7 +34,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// What a user means by `text`: the name of a workload, percentiles such as `p50 = 1.2 ms, p99 = 9 ms`, or the path of a
+    /// The workload that a user means by `text`: the name of a workload, percentiles such as `p50 = 1.2 ms, p99 = 9 ms`, or the path of a
     /// file, `-` for standard input.
     ///
     /// # Errors
@@ -145,7 +146,7 @@ impl Recorded {
     }
 }
 
-/// What of the requests can be done in parallel, if it was recorded.
+/// A paragraph on how much of the requests can be done in parallel, if it was recorded.
 fn graphs(out: &mut String, service: &Service, width: usize) {
     let Some(Recorded { requests, tasks: (fewest, most), span }) = Recorded::of(service) else { return };
     let text = format!(
@@ -340,40 +341,4 @@ fn finding_json(finding: &Finding) -> Value {
         Finding::Sorted => json!({ "kind": "sorted", "text": text }),
         Finding::Note(_) => json!({ "kind": "note", "text": text }),
     }
-}
-
-/// A time with three significant digits and the unit that suits it.
-pub(crate) fn time(ps: f64) -> String {
-    if ps.is_nan() {
-        return "-".to_owned();
-    }
-    // Nothing is shorter than a picosecond: less of it is what rounding left of a standard deviation of 0.
-    if ps < 1e-3 {
-        return "0 ps".to_owned();
-    }
-    let units = [(1e12, "s"), (1e9, "ms"), (1e6, "µs"), (1e3, "ns")];
-    // 999.6 ns is written 1 µs: the unit follows from the rounded value.
-    let (unit, name) = units.into_iter().find(|(unit, _)| ps >= 0.9995 * unit).unwrap_or((1.0, "ps"));
-    format!("{} {name}", significant(ps / unit))
-}
-
-/// Three significant digits, without zeros that say nothing: `1.59`, `824`, `0.5`, `1`.
-fn significant(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let power = value.abs().log10().floor() as i32;
-    if power >= 3 {
-        return format!("{value:.0}");
-    }
-    let text = format!("{value:.*}", (2 - power).clamp(0, 12) as usize);
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
-}
-
-/// A share as a percentage.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{} %", significant(share * 100.0))
 }

@@ -2,10 +2,10 @@
 
 use crate::service::Service;
 
-/// Which percentiles a summary holds.
+/// The percentiles that a summary holds, 0 to 100.
 pub const PERCENTILES: [f64; 7] = [1.0, 50.0, 90.0, 99.0, 99.9, 99.99, 100.0];
 
-/// What `caudal workload show` says in numbers. All of them are exact, none is sampled.
+/// The numbers of `caudal workload show`. All of them are exact, none is sampled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// All requests together; its name is `all`.

@@ -12,8 +12,6 @@ mod words;
 use caudal_config::System;
 use caudal_sim::row::{Row, Waits};
 
-pub use self::roles::{Role, Shown};
-pub use self::short::{Fact, PlanSummary};
 pub(crate) use self::short::{Standing, summary};
 
 use self::nobody::nobody;

@@ -3,11 +3,11 @@
 use caudal_stats::Estimate;
 
 use super::words::{called, cores, names, parts, place};
-use crate::aims::Aim;
+use crate::aims::{Aim, estimate, statistic, value};
 use crate::evidence::{Evidence, Rival};
 use crate::judge::{Probe, Verdict};
 use crate::search::Search;
-use crate::show::{digits, estimate, percent, statistic, time, value};
+use crate::show::{digits, percent, time};
 use crate::{Goal, Machine};
 
 impl Evidence<'_> {
@@ -209,7 +209,7 @@ mod tests {
 
     use super::*;
     use crate::bisect::Bracket;
-    use crate::candidate::candidates;
+    use crate::candidates::candidates;
     use crate::judge::{Bench, Depth, Precision};
     use crate::search::{Effort, Level};
     use crate::{Budget, Host, Phase, Question};

@@ -1,12 +1,11 @@
 //! Which few of all systems stand beside the answer: a reader compares five lines, not thirty.
 
 use caudal_stats::Estimate;
-use serde::Serialize;
 
 use crate::aims::Aim;
 use crate::evidence::Evidence;
 use crate::judge::{Bench, Probe};
-use crate::plan::TargetResult;
+use crate::plan::{Role, Shown, TargetResult};
 use crate::search::Search;
 
 /// What most services run today: requests that are spread over the queues of the cores at random, idle cores that steal, and
@@ -17,44 +16,6 @@ use crate::search::Search;
 const TODAY: [&str; 3] = ["work-stealing", "go", "no-balancing"];
 /// The same where requests fork: the random stealing of TBB, which Li et al. call the default.
 const TODAY_FORKED: &str = "default-tbb";
-
-/// Why a system is among the few.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// It is the answer.
-    Answer,
-    /// Nothing meets the targets, and this system comes nearest to them.
-    Nearest,
-    /// Of the others that can be built, it gets furthest.
-    RunnerUp,
-    /// Of those that never interrupt a request, it gets furthest.
-    NoPreemption,
-    /// It is what most services run today.
-    Today,
-    /// Nobody can build it: a bound for what is possible.
-    Bound,
-}
-
-/// One of the few systems that are shown beside each other.
-#[derive(Clone, Debug, Serialize)]
-pub struct Shown {
-    /// Its name.
-    pub system: String,
-    /// What it is shown for; several where roles fall to one system.
-    pub roles: Vec<Role>,
-    /// The load, or the number of cores, that the rest is about: the furthest that was confirmed, else the furthest that short
-    /// runs say, else the easiest that was tried.
-    pub at: Option<f64>,
-    /// Does it fall behind its load there?
-    pub overloaded: bool,
-    /// Requests a second there.
-    pub rate_per_s: Option<f64>,
-    /// The targets there; empty where nothing is known.
-    pub targets: Vec<TargetResult>,
-    /// Service times without probes over core time held, there.
-    pub efficiency: Option<Estimate>,
-}
 
 /// The few, the answer first. Without evidence nothing meets the targets, and the nearest is shown instead.
 pub(super) fn shown<'a>(

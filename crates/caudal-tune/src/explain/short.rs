@@ -3,18 +3,18 @@
 
 use caudal_config::find_preset;
 use caudal_stats::Estimate;
-use serde::Serialize;
 
 use super::in_the_way::in_the_way;
-use super::roles::{Shown, nearest, shown};
+use super::roles::{nearest, shown};
 use super::winner::SCV_ALIKE;
 use super::words::{called, machine, place, results, targets};
-use crate::aims::Aim;
+use crate::aims::{Aim, statistic, value};
 use crate::budget::REQUESTS_PER_S;
 use crate::evidence::{Evidence, Rival};
 use crate::judge::{Bench, Probe};
+use crate::plan::PlanSummary;
 use crate::search::Search;
-use crate::show::{digits, percent, rate, spelled, statistic, time, value, within};
+use crate::show::{Fact, digits, percent, rate, spelled, time, within};
 use crate::{Goal, Question};
 
 /// Shares of the core time below this are not worth a word.
@@ -23,28 +23,6 @@ const WORTH_A_WORD: f64 = 0.0005;
 const LITTLE_LOAD: f64 = 0.1;
 /// Names of a list that are spelled out.
 const NAMES: usize = 3;
-
-/// What a plan says on one screen.
-#[derive(Clone, Debug, Serialize)]
-pub struct PlanSummary {
-    /// What to run, or that nothing will do.
-    pub run: String,
-    /// What that carries and costs, and how sure it is; where nothing will do, what comes nearest and what can be done.
-    pub facts: Vec<Fact>,
-    /// The systems to see beside each other, the answer first.
-    pub shown: Vec<Shown>,
-    /// Why, in two or three sentences.
-    pub why: Vec<String>,
-}
-
-/// A fact about the answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Fact {
-    /// What it is about, in two or three words: `It carries`.
-    pub about: &'static str,
-    /// The fact, in one or two sentences.
-    pub text: String,
-}
 
 /// Is the answer confirmed, and was the plan broken off?
 #[derive(Clone, Copy, Debug)]

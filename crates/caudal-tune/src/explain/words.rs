@@ -3,11 +3,11 @@
 use crate::lane_tuning::layout_of;
 use caudal_sim::row::Row;
 
-use crate::aims::Aim;
+use crate::aims::{Aim, estimate, statistic};
 use crate::candidate::Candidate;
 use crate::judge::Probe;
 use crate::search::Search;
-use crate::show::{digits, estimate, percent, spelled, statistic, within};
+use crate::show::{digits, percent, spelled, within};
 use crate::{Goal, Machine, Question};
 
 pub(super) fn machine(question: &Question) -> String {

@@ -3,7 +3,6 @@
 use caudal_config::{LatencyStatistic, Metric, Statistic};
 use caudal_stats::Estimate;
 
-use super::short::summary;
 use super::{AS_LONG, Judged, LanesAnswer, LanesQuestion, Layout, Verdict, time};
 use crate::show::time as ns;
 use crate::show::{digits, percent, rate, spelled, within};
@@ -25,7 +24,6 @@ pub(crate) fn explain(question: &LanesQuestion, answer: &mut LanesAnswer) {
     said.extend(too_short(answer));
     said.push(search(answer));
     answer.explanation = said;
-    answer.summary = summary(question, answer);
 }
 
 /// `13 servers up to 2.1us, 2 up to 40us, 1 beyond`.

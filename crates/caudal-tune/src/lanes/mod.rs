@@ -212,6 +212,7 @@ pub fn find(
     answer.verdict = verdict(&answer);
     answer.limits = kept(question, &answer);
     explain::explain(question, &mut answer);
+    answer.summary = short::summary(question, &answer);
     Ok(answer)
 }
 

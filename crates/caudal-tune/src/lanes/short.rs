@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::explain::{at_gap, find, in_words, lanes, limits, too_short, value};
 use super::{Judged, LanesAnswer, LanesQuestion, Verdict};
-use crate::Fact;
-use crate::show::{digits, percent, rate, time, within};
+use crate::show::{Fact, digits, percent, rate, time, within};
 
 /// What an answer says on one screen.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -1,8 +1,9 @@
 //! What a plan knows of one system, and what the journal keeps of that.
 
 use super::Entry;
+use super::known::Known;
 use crate::Phase;
-use crate::journal::{Journal, Known};
+use crate::journal::Journal;
 
 impl Entry {
     /// Is this part of the plan in the journal? Then the entry is as it was after it.

@@ -4,6 +4,7 @@ mod answer;
 mod checking;
 mod confirming;
 mod entry;
+mod known;
 mod screening;
 
 use std::sync::atomic::Ordering;
@@ -14,8 +15,9 @@ use crate::crew::each;
 use crate::evidence::Podium;
 use crate::journal::Journal;
 use crate::judge::{Bench, Depth, Precision};
+use crate::lengths::lengthened;
 use crate::search::{Effort, Level, Search};
-use crate::tune::{Tuning, lengthened};
+use crate::setting::Tuning;
 
 /// Refined is who gets this far of the best.
 const REFINE_FROM: f64 = 0.9;

@@ -120,7 +120,7 @@ pub struct Step {
     /// The rate, in any measure, from 0 on: only the ratios matter, because the steps are scaled so that
     /// their mean over time is the rate that the load asks for.
     pub rate: f64,
-    /// What service times are multiplied by, above 0: only the ratios matter, because they are scaled so that the mean over all
+    /// The factor of service times, above 0: only the ratios matter, because they are scaled so that the mean over all
     /// requests is that of the service.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[cfg_attr(feature = "schema", schemars(default = "one"))]
@@ -154,7 +154,7 @@ pub struct TimestampFile {
     /// The file, as for service times; relative to the file that names it.
     #[serde(serialize_with = "crate::input::lossy_path")]
     pub file: PathBuf,
-    /// Which column holds them, and how.
+    /// The column that holds the timestamps, and how they are written.
     #[serde(flatten)]
     pub columns: TimestampColumns,
     /// Whether all times are stretched so that the mean gap is the one that the load asks for. Default:
@@ -163,7 +163,7 @@ pub struct TimestampFile {
     pub scale: bool,
 }
 
-/// Which column of a file holds timestamps, and how. All of it is optional.
+/// The column of a file that holds timestamps, and how they are written. All of it is optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimestampColumns {
@@ -177,7 +177,7 @@ pub struct TimestampColumns {
     #[serde(rename = "where", skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub filter: Vec<String>,
-    /// What stands before the decimals, `.` or `,`. Default: what the file shows.
+    /// The mark before the decimals, `.` or `,`. Default: what the file shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decimal: Option<char>,
 }
@@ -299,12 +299,12 @@ impl Arrivals {
         Arrivals { kind, taken: None, notes: Arc::default() }
     }
 
-    /// What the file was taken for, if they are of a file.
+    /// The format that the file was taken for, if the arrivals are of a file.
     pub fn taken(&self) -> Option<&Taken> {
         self.taken.as_deref()
     }
 
-    /// What looks suspicious about recorded arrivals, with what to do. Nothing was changed because of it.
+    /// Notes on recorded arrivals that look suspicious, with what to do. Nothing was changed because of it.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -341,7 +341,7 @@ impl Arrivals {
         matches!(&self.kind, Kind::Profile(profile, _) if profile.stretches())
     }
 
-    /// What is offered at a time, in ps since the start, where that follows a cycle; the mean of it else.
+    /// The rate and the work that are offered `at_ps` picoseconds after the start; the means where they follow no cycle.
     pub fn offered_at(&self, at_ps: u64) -> OfferedAt {
         match &self.kind {
             Kind::Profile(profile, since_ps) => profile.at(at_ps.wrapping_add(*since_ps)),

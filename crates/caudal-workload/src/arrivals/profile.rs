@@ -21,7 +21,7 @@ struct Segment {
     to: f64,
     /// ∫ rate over it, in ps of the mean rate.
     area: f64,
-    /// What service times are multiplied by.
+    /// The factor of service times.
     work: f64,
 }
 
@@ -106,7 +106,7 @@ impl Profile {
         self.segments.iter().any(|segment| segment.work != 1.0)
     }
 
-    /// What is offered at a time since the first cycle began.
+    /// The rate and the work that are offered `at_ps` picoseconds after the first cycle began.
     pub(super) fn at(&self, at_ps: u64) -> OfferedAt {
         let into_ps = (at_ps % self.cycle_ps) as f64;
         let segment = self.segments.partition_point(|segment| segment.start_ps <= into_ps).max(1) - 1;

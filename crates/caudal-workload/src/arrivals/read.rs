@@ -106,7 +106,7 @@ fn simple(name: &str) -> Option<ArrivalSpec> {
 }
 
 fn unknown(name: &str) -> String {
-    let near = crate::named::nearest(name, PROCESSES.iter().copied());
+    let near = crate::nearest::nearest(name, PROCESSES.iter().copied());
     let hint = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
     format!("no arrival process is called \"{name}\"{hint} (there are {})", PROCESSES.join(", "))
 }

@@ -14,7 +14,7 @@ pub struct Graphs {
     recorded: Option<Arc<Recorded>>,
 }
 
-/// What is known of recorded graphs; they are in the order of their work.
+/// Statistics of recorded graphs, which are in the order of their work.
 #[derive(Debug, PartialEq)]
 pub struct Recorded {
     /// Work and class of each.
@@ -80,7 +80,7 @@ impl Graphs {
         &self.graphs
     }
 
-    /// What was recorded, if the graphs were.
+    /// The statistics of the recorded graphs, if these were recorded.
     pub fn recorded(&self) -> Option<&Recorded> {
         self.recorded.as_deref()
     }

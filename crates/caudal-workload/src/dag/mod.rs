@@ -27,7 +27,7 @@ pub struct Dag {
     after: Vec<u32>,
     roots: Vec<u32>,
     grain: Grain,
-    /// What all nodes have together: 1, of which each has a share, or the picoseconds that were measured.
+    /// The sum over all nodes: 1, of which each has a share, or the picoseconds that were measured.
     total: f64,
     /// The longest chain, as a part of that.
     span: f64,
@@ -127,7 +127,7 @@ impl Dag {
         self.nodes[node].before
     }
 
-    /// What `node` has of a request's `work_ps`. All nodes have all of it.
+    /// The part that `node` has of a request's `work_ps`. All nodes have all of it.
     #[inline]
     pub fn work_ps(&self, node: usize, work_ps: u64) -> u64 {
         // Of a request with the work that was measured, exactly 1.
@@ -162,7 +162,7 @@ impl Dag {
         self.span / self.total
     }
 
-    /// What was measured: all work, and the longest chain of it.
+    /// The measured work of all nodes and of the longest chain, both in ps.
     fn measured_ps(&self) -> (u64, u64) {
         (self.total as u64, self.span as u64)
     }
@@ -177,7 +177,7 @@ pub const NODES_MAX: usize = 1 << 16;
 struct Builder {
     shares: Vec<(f64, bool)>,
     before: Vec<Vec<u32>>,
-    /// What the next step waits for.
+    /// The nodes that the next step waits for.
     ends: Vec<u32>,
     grain: Grain,
 }

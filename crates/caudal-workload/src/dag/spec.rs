@@ -31,7 +31,7 @@ impl Grain {
     }
 }
 
-/// What of a request can be done in parallel.
+/// The description of how much of a request can be done in parallel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]

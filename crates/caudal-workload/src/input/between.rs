@@ -1,9 +1,9 @@
 //! What lies between a beginning and an end that a file has side by side: `start_ms,end_ms`, `start_timestamp` and `timestamp`.
 
+use super::dates::date_ps;
 use super::number::{Number, Style};
-use super::table::date_ps;
 use super::text;
-use super::unit::{Unit, words};
+use super::unit::words;
 use crate::error::RowProblem;
 
 const STARTS: [&str; 4] = ["start", "started", "begin", "began"];
@@ -43,17 +43,10 @@ pub(super) fn between(start: &[u8], end: &[u8], style: Style) -> Result<Number, 
     to.minus(from).ok_or_else(early)
 }
 
-/// The unit in which this is a time between 2001 and 2100.
-pub(super) fn epoch_unit(field: &str) -> Option<Unit> {
-    let value: f64 = field.parse().ok()?;
-    let is_epoch =
-        |unit: &Unit| (978_307_200.0..4_102_444_800.0).contains(&(value * unit.ps() as f64 / 1e12));
-    [Unit::S, Unit::Ms, Unit::Us, Unit::Ns].into_iter().find(is_epoch)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::unit::Unit;
 
     #[test]
     fn beginnings_have_their_ends() {

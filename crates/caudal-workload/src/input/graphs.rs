@@ -25,7 +25,7 @@ use crate::LONGEST_PS;
 use crate::dag::{Dag, LEAVES_MAX, NODES_MAX, Task, in_order};
 use crate::error::{RowProblem, WorkloadError};
 
-/// What a file of graphs holds: its requests in order of their first lines.
+/// The content of a file of graphs: its requests in order of their first lines.
 #[derive(Debug)]
 pub(crate) struct GraphFile {
     pub(crate) classes: Vec<String>,
@@ -92,7 +92,7 @@ struct Layout {
     columns: usize,
 }
 
-/// What is read, and where.
+/// The rows that are being read, with the file for errors.
 struct Reader<'a> {
     bytes: &'a [u8],
     place: Place<'a>,

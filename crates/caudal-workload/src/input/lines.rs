@@ -68,7 +68,7 @@ impl Found<'_> {
         }
     }
 
-    /// What the line says of this time: the last words before it, or the first ones behind it.
+    /// The words that name this time: the last words before it, or the first ones behind it.
     fn kind(&self) -> String {
         if is_named(self.name) {
             return self.name.to_owned();
@@ -297,7 +297,7 @@ pub(super) fn read_times(bytes: &[u8], path: &Path, wanted: &Columns) -> Result<
     Ok(Read { taken, data: Data::Trace(trace), notes })
 }
 
-/// What sums up many requests is not what one of them takes; and of two times in a line one has to be known as the right one.
+/// Refuses texts whose times sum up many requests, and asks where a line has two times and none is known as the right one.
 ///
 /// # Errors
 /// If the times of a text are such.
@@ -401,7 +401,7 @@ struct Said<'a> {
     first: &'a str,
 }
 
-/// What the lines say of their first time, without those lines that are a kind of their own.
+/// The words by which lines name their first time, without the lines that are a kind of their own.
 fn said(text: &str) -> BTreeMap<String, Said<'_>> {
     let mut kinds: BTreeMap<String, Said<'_>> = BTreeMap::new();
     for line in text.lines() {

@@ -11,7 +11,8 @@ use std::path::Path;
 use super::lines::is_warm_up;
 use super::number::{Number, Style};
 use super::percentiles::Statistic;
-use super::unit::{Plausible, Said, Unit, words};
+use super::plausible::Plausible;
+use super::unit::{Said, Unit, words};
 use super::{Columns, Data, Place, Read, Taken, Trace, shorten, source, text, time_ps};
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 
@@ -96,7 +97,7 @@ fn dialect<'a>(lines: impl Iterator<Item = &'a str> + Clone, wanted: &Columns) -
     })
 }
 
-/// What is known of the keys that most lines have.
+/// The keys that most lines have, with what their values look like.
 struct Keys {
     keys: Vec<Key>,
 }
@@ -145,7 +146,7 @@ impl Keys {
         self.keys.iter().any(|key| key.name == name)
     }
 
-    /// Those that may hold what a request takes, the clearest only.
+    /// The keys that may hold what a request takes; of several, the ones whose names say it most clearly.
     fn times(&self) -> Vec<&Key> {
         let ranked = || {
             let numbers = self.keys.iter().filter(|key| 2 * key.numbers >= key.lines && !key.is_fixed);

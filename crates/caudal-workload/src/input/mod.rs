@@ -5,12 +5,14 @@
 //! * [`table`]: CSV and its relatives: a value a row, with a class, with how often it occurs, within which bounds.
 //! * [`hdr`]: HdrHistogram logs and percentile listings.
 //! * [`buckets`]: histograms of bpftrace, bcc, Prometheus, YCSB, sysbench, redis.
-//! * [`percentiles`]: percentiles alone. [`json`]: what tools write as JSON. [`lines`]: a time in each line of a text.
+//! * [`reports`]: percentiles alone, as load generators print them; their names and moments: [`percentiles`].
+//! * [`json`]: what tools write as JSON. [`lines`]: a time in each line of a text.
 //! * [`logs`]: logs with keys and values, of HAProxy, of web servers.
 //! * [`printed`]: tables and records that programs print for people.
 //! * [`texts`] and [`pandas`]: what is known by the way it was printed, also if it cannot be used. [`spans`]: traces.
 //! * [`tools`]: what single tools write in a way of their own, made into tables.
-//! * [`between`]: what lies between a beginning and an end.
+//! * [`between`]: what lies between a beginning and an end. [`dates`]: dates and epochs.
+//! * [`number`], [`unit`] and [`plausible`]: numbers, their units, and whether numbers without a unit can be nanoseconds.
 //! * [`graphs`]: recorded fork/join graphs.
 //!
 //! Every reader says what it took the file for ([`Taken`]). What a file does not say and its values do not show is asked
@@ -18,6 +20,7 @@
 
 mod between;
 mod buckets;
+mod dates;
 mod graphs;
 mod hdr;
 mod json;
@@ -26,8 +29,10 @@ mod logs;
 mod number;
 mod pandas;
 mod percentiles;
+mod plausible;
 mod printed;
 mod recognise;
+mod reports;
 mod source;
 mod spans;
 mod table;
@@ -41,7 +46,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::LONGEST_PS;
 use crate::error::{AskKey, RowProblem, WorkloadError};
-use crate::service::Bucket;
 
 pub(crate) use graphs::GraphFile;
 pub(crate) use number::Number;
@@ -52,18 +56,18 @@ pub(crate) use source::{Source, check_stop};
 pub(crate) use table::{Timestamps, read_timestamps};
 pub use unit::Unit;
 
-/// Which parts of a file to read, and how. All of it is optional: formats that are known bring it along.
+/// The parts of a file that are read, and how. All of it is optional: formats that are known bring it along.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Columns {
-    /// Which column holds the times: its name in the header, or its number, from 1. Of a file with several histograms, the
+    /// The column of the times: its name in the header, or its number, from 1. Of a file with several histograms, the
     /// name of one. Default: the only one, or the one whose name says so (`service_us`, `latency`, …).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
-    /// Which column holds the classes: its name, or its number, from 1. Default: `class`.
+    /// The column of the classes: its name, or its number, from 1. Default: `class`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_column: Option<String>,
-    /// Which column says how often each time occurs: its name, or its number, from 1. Default: one that is called `count` or the like.
+    /// The column that says how often each time occurs: its name, or its number, from 1. Default: one that is called `count` or the like.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count_column: Option<String>,
     /// Unit of the times. Default: what the name of the column (`latency_us`, `latencyMs`) or the format says; whole
@@ -73,12 +77,12 @@ pub struct Columns {
     /// Only rows of which this holds, each a column, `=` or `!=`, and a value: `metric_name=http_req_duration`.
     #[serde(rename = "where", default, skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<String>,
-    /// What stands before the decimals, `.` or `,`. Default: what the file shows.
+    /// The mark before the decimals, `.` or `,`. Default: what the file shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decimal: Option<char>,
 }
 
-/// What a file was taken for: the first thing that a user wants to know of it.
+/// The format, columns and unit that a file was taken for: the first thing that a user wants to know of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// The format, in words: `CSV of k6`.
@@ -103,7 +107,7 @@ pub struct Taken {
     pub filter: Vec<String>,
 }
 
-/// What a file holds so many of.
+/// The things that a file holds a number of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counted {
     /// Measured times.
@@ -173,16 +177,16 @@ impl std::fmt::Display for Taken {
     }
 }
 
-/// What a reader found.
+/// The result of a reader.
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) taken: Taken,
     pub(crate) data: Data,
-    /// What the reader should know about how the file was understood, with what to do about it.
+    /// Notes for the user on how the file was understood, with what to do about it.
     pub(crate) notes: Vec<String>,
 }
 
-/// What a file of times holds.
+/// The content of a file of times.
 #[derive(Debug)]
 pub(crate) enum Data {
     /// Values one by one, in the order of the file.
@@ -311,7 +315,7 @@ impl Trace {
             format!(
                 "{zeros} of {} times are 0, below the clock's step of {}; each is taken as half of it",
                 self.ps.len(),
-                crate::show::time(step_ps.max(1) as f64)
+                crate::format::time(step_ps.max(1) as f64)
             )
         }))
     }
@@ -404,8 +408,21 @@ pub(crate) fn shorten(field: &str) -> String {
 
 /// The number of a class that was not seen before.
 pub(crate) fn new_class(name: &str, seen: usize) -> Result<u8, RowProblem> {
-    if !crate::spec::is_class_name(name) {
+    if !is_class_name(name) {
         return Err(RowProblem::ClassName(shorten(name)));
     }
     u8::try_from(seen).map_err(|_| RowProblem::TooManyClasses(shorten(name)))
+}
+
+/// One bucket of a histogram: `count` values somewhere in `low_ps..=high_ps`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bucket {
+    pub(crate) low_ps: u64,
+    pub(crate) high_ps: u64,
+    pub(crate) count: u64,
+}
+
+/// 1 to 64 printable characters.
+pub(crate) fn is_class_name(name: &str) -> bool {
+    (1..=64).contains(&name.chars().count()) && !name.contains(|c: char| c.is_control() || c == '\u{fffd}')
 }

@@ -10,9 +10,9 @@ use crate::error::RowProblem;
 /// How a file writes its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
-    /// What stands before the decimals: a point or a comma.
+    /// The mark before the decimals: a point or a comma.
     pub(crate) decimal: u8,
-    /// What separates thousands, if anything may.
+    /// The mark between thousands, if there may be one.
     pub(crate) group: Option<u8>,
 }
 
@@ -96,7 +96,7 @@ impl Number {
         Number { mantissa: u128::from(ps), exponent: -12, unit: Some(Unit::S) }
     }
 
-    /// What is left of it without `other`, of the same unit; nothing if that is below 0.
+    /// The difference of two numbers of the same unit; none if it is below 0.
     pub(crate) fn minus(self, other: Number) -> Option<Number> {
         let exponent = self.exponent.min(other.exponent);
         let scaled = |number: Number| {

@@ -9,21 +9,21 @@ use super::number::{Number, Style};
 use super::{Place, text};
 use crate::error::WorkloadError;
 
-/// What is printed.
+/// A kind of text that programs print for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Printed {
     /// A table with a rule below its header.
     Table,
     /// Records, a field a line.
     Records,
-    /// What a database or its shell says that each statement took.
+    /// Times of statements, as a database or its shell prints them.
     Timers,
     /// Lines with several times, each behind its name: `Cleanup: 79308 ns, Total: 13026398 ns`.
     Named,
 }
 
 impl Printed {
-    /// What a text shows, if it is any of these; `column_is_said` if a column of it is asked for.
+    /// The kind of a text, if it is one of these; `column_is_said` if a column of it is asked for.
     pub(super) fn of<'a>(lines: impl Iterator<Item = &'a [u8]>, column_is_said: bool) -> Option<Printed> {
         let text: Vec<String> = lines.map(text).collect();
         let lines: Vec<&str> = text.iter().map(String::as_str).collect();
@@ -126,7 +126,7 @@ impl Fault {
     }
 }
 
-/// What may stand between two columns.
+/// The bars that may stand between two columns.
 const BARS: [char; 5] = ['|', '│', '┃', '║', '┆'];
 
 /// Is this a line that only separates: `+-----+-----+`, `|:---|---:|`, `├─────┼─────┤`, `-----  -----`?

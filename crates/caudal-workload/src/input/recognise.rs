@@ -6,7 +6,7 @@ use super::number::{Number, Style};
 use super::source::Source;
 use super::{
     Columns, Counted, Data, Place, Read, Taken, buckets, graphs, hdr, json, lines, logs, pandas, percentiles,
-    printed, shorten, table, text, texts, tools,
+    printed, reports, shorten, table, text, texts, tools,
 };
 use crate::error::WorkloadError;
 
@@ -20,7 +20,7 @@ enum Format {
     Replies,
     LatencyStats,
     Ranges,
-    /// What a tool writes in a way of its own.
+    /// A text of a tool with a format of its own.
     Tool(tools::Tool),
     Rtla,
     Json,
@@ -34,7 +34,7 @@ enum Format {
     Packets,
     Samples,
     Series,
-    /// What a shell's `time` printed.
+    /// The output of a shell's `time`.
     ShellTime,
     /// Tables and the like, printed for people.
     Printed(printed::Printed),
@@ -150,7 +150,7 @@ pub(crate) fn read_service(source: Source, path: &Path, wanted: &Columns) -> Res
     Ok(read)
 }
 
-/// What a terminal would show in colours, without them.
+/// The input without the escape sequences by which a terminal shows colours.
 fn without_colours(source: Source, path: &Path) -> Result<Source, WorkloadError> {
     const ESCAPE: &[u8] = b"\x1b[";
     if !source.head().windows(ESCAPE.len()).any(|two| two == ESCAPE) {
@@ -207,8 +207,8 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
         Format::Replies => of_text(buckets::read_replies, source),
         Format::LatencyStats => of_text(buckets::read_latency_stats, source),
         Format::Ranges => of_text(buckets::read_ranges, source),
-        Format::Rtla => of_text(buckets::read_rtla, source),
-        Format::Percentiles => of_text(percentiles::read_percentiles, source),
+        Format::Rtla => of_text(tools::read_rtla, source),
+        Format::Percentiles => of_text(reports::read_percentiles, source),
         Format::Packets => of_text(texts::read_packets, source),
         Format::Samples => of_text(texts::read_samples, source),
         Format::Log => of_text(logs::read_log, source),
@@ -263,7 +263,7 @@ fn read_as(format: Format, source: Source, path: &Path, wanted: &Columns) -> Res
     }
 }
 
-/// What was said of a file of service times and has not been looked at, as a key and its value: an answer that passed it over would be to
+/// The setting that the user gave and that the reader of this format has not used, as a key and its value: an answer that passed it over would be to
 /// another question.
 fn unused(taken: &Taken, wanted: &Columns, format: Format) -> Option<String> {
     let said = |key: &str, wanted: Option<&String>, taken: Option<&String>| {
@@ -350,7 +350,7 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::Replies
     } else if buckets::holds_latency_stats(lines()) {
         Format::LatencyStats
-    } else if buckets::holds_rtla(lines()) {
+    } else if tools::holds_rtla(lines()) {
         Format::Rtla
     } else if buckets::holds_ranges(lines()) {
         Format::Ranges
@@ -366,7 +366,7 @@ fn format(source: &Source, path: &Path, wanted: &Columns) -> Format {
         Format::ShellTime
     } else if source.is_short() && pandas::holds_series(lines()) {
         Format::Series
-    } else if percentiles::holds_percentiles(lines()) {
+    } else if reports::holds_percentiles(lines()) {
         Format::Percentiles
     } else if texts::holds_samples(lines()) {
         Format::Samples

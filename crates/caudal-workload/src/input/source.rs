@@ -121,7 +121,7 @@ impl Source {
         self.is_short
     }
 
-    /// What the input begins with.
+    /// The first bytes of the input, unpacked.
     pub(crate) fn head(&self) -> &[u8] {
         &self.head
     }
@@ -155,7 +155,7 @@ impl Source {
     }
 }
 
-/// What an error of reading means.
+/// The error of a file whose reading failed with `error`.
 pub(crate) fn failed(path: &Path, error: io::Error) -> WorkloadError {
     if is_stopping() {
         return WorkloadError::Interrupted;
@@ -182,7 +182,7 @@ struct Damaged {
     ends: bool,
 }
 
-/// What was seen of a packed input.
+/// The unpacked beginning of a packed input.
 #[derive(Debug, Default)]
 struct Seen {
     bytes: Cell<u64>,
@@ -246,7 +246,7 @@ fn take(from: &mut impl Read, count: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What a thread has read ahead.
+/// Bytes that a thread has read ahead, in order.
 struct Chunks {
     chunks: Receiver<io::Result<Vec<u8>>>,
     chunk: Vec<u8>,

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::table::date_ps;
+use super::dates::date_ps;
 use super::unit::Unit;
 use super::{Columns, Counted, Data, Place, Read, Taken, Trace, shorten, source};
 use crate::LONGEST_PS;
@@ -15,7 +15,7 @@ use crate::error::{RowProblem, WorkloadError};
 /// One span.
 struct Span {
     name: String,
-    /// What it is to whom: `server`, `client`, `internal`.
+    /// The role of the span: `server`, `client`, `internal`.
     kind: String,
     service: String,
     parent: bool,

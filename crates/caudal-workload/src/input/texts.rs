@@ -11,18 +11,18 @@ use crate::error::WorkloadError;
 
 /// A text that holds no times of requests.
 struct Summary {
-    /// What one of its lines begins with, and holds somewhere behind that.
+    /// The beginning of one of its lines.
     begins: &'static str,
     holds: &'static str,
-    /// What it is, and what to do.
+    /// The name of the kind, and advice on what to do.
     advice: &'static str,
 }
 
-/// What to do with what a profiler writes.
+/// The advice on output of a profiler.
 pub(super) const PROFILE: &str = "is what a profiler writes, which says where time goes and not what a request takes; measure requests one by \
                                   one, as by spans of OpenTelemetry or `performance.timerify` in node, or functions by `caudal record`";
 
-/// What to do with a report of mtr.
+/// The advice on a report of mtr.
 pub(super) const MTR: &str =
     "is mtr's report, which sums up what each hop answered; `mtr --raw HOST` writes every answer";
 
@@ -340,7 +340,7 @@ pub(super) fn read_samples(bytes: &[u8], path: &Path, wanted: &Columns) -> Resul
     Ok(Read { taken, data: Data::Trace(trace), notes })
 }
 
-/// What stands above the rows of sockperf's full log.
+/// The header of sockperf's full log.
 const SOCKPERF: &str = "packet, txTime(sec), rxTime(sec), latency(usec)";
 
 /// Is this the full log of sockperf, a row a packet below its report?

@@ -7,7 +7,7 @@ use super::shape::{BoundedPareto, Gamma, LogNormal, Shape};
 use super::table::{Buckets, Values};
 use super::{Service, moment};
 
-/// What is left of a request after a time t of service, over all requests: those that are shorter have nothing left.
+/// The rest of a request after a time t of service, in the mean over all requests: those that are shorter have nothing left.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Excess {
     /// Share of the requests that are longer than t, 0 to 1.
@@ -27,7 +27,7 @@ impl Excess {
 }
 
 impl Service {
-    /// What is left after `ps` of service; exact, but for rounding.
+    /// The rest of a request after `ps` picoseconds of service; exact, but for rounding.
     ///
     /// ```
     /// let service = caudal_workload::ServiceSpec::named("extreme-bimodal").compile(".".as_ref())?;

@@ -76,7 +76,7 @@ pub enum Finding {
         class: String,
         /// The percentiles, ascending.
         percentiles: Vec<f64>,
-        /// What else they were fitted to, in words: `the mean of 31 ms`.
+        /// The moments that they were fitted to as well, in words: `the mean of 31 ms`.
         stated: Vec<String>,
     },
     /// Rows next to each other are alike, which drawing them independently loses.
@@ -90,7 +90,7 @@ pub enum Finding {
     Note(String),
 }
 
-/// What a percentile is called: the ends have names of their own.
+/// The name of a percentile: the ends have names of their own.
 fn named(percentile: f64) -> String {
     match percentile {
         0.0 => "min".to_owned(),
@@ -99,7 +99,7 @@ fn named(percentile: f64) -> String {
     }
 }
 
-/// What a request of `class` is called: those of a file without classes are all of one.
+/// The name of a request of `class`: all requests of a file without classes are of one class.
 fn one_of(class: &str) -> &str {
     if class == "all" { "request" } else { class }
 }
@@ -125,10 +125,10 @@ impl std::fmt::Display for Finding {
                     "line {line}: a {class} of {} stands alone (the median is {}); it is kept. It alone moves \
                      the class's mean from {} to {} and its SCV from {scv_without:.3} to {scv:.3}. If it is no \
                      request of yours but {instead}, delete the line",
-                    crate::show::time(*service_ps as f64),
-                    crate::show::time(*median_ps as f64),
-                    crate::show::time(*mean_without_ps),
-                    crate::show::time(*mean_ps),
+                    crate::format::time(*service_ps as f64),
+                    crate::format::time(*median_ps as f64),
+                    crate::format::time(*mean_without_ps),
+                    crate::format::time(*mean_ps),
                 )
             }
             Finding::ColdStart { class, line, service_ps, median_ps } => write!(
@@ -136,8 +136,8 @@ impl std::fmt::Display for Finding {
                 "line {line}: the first {} takes {}, the median is {}: a cold start? It is kept; if \
                  later requests never take so long, delete the line",
                 one_of(class),
-                crate::show::time(*service_ps as f64),
-                crate::show::time(*median_ps as f64),
+                crate::format::time(*service_ps as f64),
+                crate::format::time(*median_ps as f64),
             ),
             Finding::FewValues { class, values } => {
                 let s = if *values == 1 { "" } else { "s" };
@@ -148,14 +148,14 @@ impl std::fmt::Display for Finding {
                 write!(f, "{class} has {values} value{s} only: {guesses}; measure {FEW} or more for a p99.9")
             }
             Finding::Coarse { class, low_ps, high_ps, mean_ps } => {
-                let (low, high) = (crate::show::time(*low_ps), crate::show::time(*high_ps));
+                let (low, high) = (crate::format::time(*low_ps), crate::format::time(*high_ps));
                 let of = if class == "all" { String::new() } else { format!(" of {class}") };
                 match mean_ps {
                     Some(mean_ps) => write!(
                         f,
                         "the mean{of} is {} by the sum of all values; where in its bucket each lies is not known, and \
                          percentiles are known as intervals",
-                        crate::show::time(*mean_ps)
+                        crate::format::time(*mean_ps)
                     ),
                     None => write!(
                         f,
@@ -194,7 +194,7 @@ impl std::fmt::Display for Finding {
 }
 
 impl Finding {
-    /// That the class has few values, if so.
+    /// The finding that the class has few values, if it has.
     pub(crate) fn few(class: &str, values: usize) -> Option<Finding> {
         (values < FEW).then(|| Finding::FewValues { class: class.to_owned(), values })
     }

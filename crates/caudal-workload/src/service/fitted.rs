@@ -21,9 +21,9 @@ use std::sync::Arc;
 use statrs::function::erf::{erfc, erfc_inv};
 
 use super::shape::{LogNormal, Shape};
-use super::table::{Bucket, Buckets};
+use super::table::Buckets;
 use crate::LONGEST_PS;
-use crate::input::Moments;
+use crate::input::{Bucket, Moments};
 
 /// How far the tails go: one request in 10^7.
 const END_Z: f64 = 5.2;
@@ -44,9 +44,9 @@ const LEVEL: f64 = 0.1;
 #[derive(Debug)]
 pub(crate) struct Fit {
     pub(crate) shape: Shape,
-    /// Which of the stated moments it has: `the mean of 31 ms`.
+    /// The stated moments that it has, in words: `the mean of 31 ms`.
     pub(crate) kept: Vec<String>,
-    /// Which of them it has not, and why.
+    /// The stated moments that it does not have, each with the reason.
     pub(crate) notes: Vec<String>,
 }
 
@@ -69,9 +69,9 @@ pub(crate) fn fitted(points: &[(f64, u64)], stated: Moments) -> Result<Fit, Stri
         return Err(format!(
             "p{} is {} and p{} is {}: times must not decrease from one percentile to the next",
             two[0].0,
-            crate::show::time(two[0].1 as f64),
+            crate::format::time(two[0].1 as f64),
             two[1].0,
-            crate::show::time(two[1].1 as f64)
+            crate::format::time(two[1].1 as f64)
         ));
     }
     let end = |p: f64| points.iter().find(|(percentile, _)| *percentile == p).map(|(_, ps)| *ps);
@@ -264,9 +264,9 @@ impl Polygon {
         if is_same(self.mean_ps(bend), mean_ps) { bend } else { alike }
     }
 
-    /// What is to be said of moments that the distribution does not have.
+    /// The notes on moments that the distribution does not have.
     fn notes(&self, missed: Moments, table: &Buckets) -> Vec<String> {
-        let time = crate::show::time;
+        let time = crate::format::time;
         let mut notes = Vec::new();
         if let Some(stated_ps) = missed.mean_ps {
             let least = self.mean_ps(Bend::alike(BEND_MAX));
@@ -315,7 +315,7 @@ fn is_same(a: f64, b: f64) -> bool {
 }
 
 impl Moments {
-    /// Those that a distribution with this mean and standard deviation does not have.
+    /// The moments that a distribution with this mean and standard deviation does not have.
     fn missed_by(self, mean_ps: f64, sd_ps: f64) -> Moments {
         Moments {
             mean_ps: self.mean_ps.filter(|&stated| !is_same(mean_ps, stated)),
@@ -324,7 +324,7 @@ impl Moments {
         }
     }
 
-    /// Those that are not among others.
+    /// The moments that are not among `others`.
     fn without(self, others: Moments) -> Moments {
         Moments {
             mean_ps: self.mean_ps.filter(|_| others.mean_ps.is_none()),
@@ -333,8 +333,8 @@ impl Moments {
     }
 
     fn texts(self) -> Vec<String> {
-        let mean = self.mean_ps.map(|ps| format!("the mean of {}", crate::show::time(ps)));
-        let sd = self.sd_ps.map(|ps| format!("the standard deviation of {}", crate::show::time(ps)));
+        let mean = self.mean_ps.map(|ps| format!("the mean of {}", crate::format::time(ps)));
+        let sd = self.sd_ps.map(|ps| format!("the standard deviation of {}", crate::format::time(ps)));
         mean.into_iter().chain(sd).collect()
     }
 }

@@ -7,7 +7,8 @@ use rand_distr::{Binomial, Distribution};
 
 use super::Service;
 use super::shape::{Leaf, Shape};
-use super::table::{Bucket, Buckets, Values};
+use super::table::{Buckets, Values};
+use crate::input::Bucket;
 use crate::rng::{Purpose, Stream, stream};
 
 /// Fewer values of a class than this are not shared out: both halves get all of them.

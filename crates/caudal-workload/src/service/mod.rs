@@ -16,14 +16,13 @@ pub use excess::Excess;
 pub use findings::Finding;
 pub(crate) use findings::{are_sorted, correlation, examine};
 pub(crate) use fitted::{Fit, fitted};
-pub use sampler::{Demand, ServiceSampler};
+pub use sampler::{Replay, ServiceSampler};
 pub(crate) use shape::{BoundedPareto, Gamma, Leaf, LogNormal, Shape};
 use sizes::Sizes;
-pub(crate) use table::{Bucket, Buckets, Sequence, Values};
+pub(crate) use table::{Buckets, Sequence, Values};
 
 use crate::dag::Graphs;
 use crate::input::Taken;
-use crate::spec::Replay;
 
 /// How far a sum of probabilities may be off before a quantile moves to the next value.
 const P_TOLERANCE: f64 = 1e-12;
@@ -78,7 +77,7 @@ impl Service {
         Service { dag: Arc::new(dag.into()), ..self }
     }
 
-    /// What of a request can be done in parallel: nothing, unless something else was said.
+    /// The parts of a request that can be done in parallel: nothing, unless something else was said.
     pub fn dag(&self) -> &Arc<Graphs> {
         &self.dag
     }
@@ -108,7 +107,7 @@ impl Service {
         Service { inner: Arc::new(inner), dag, first_row }
     }
 
-    /// What a mixture takes from the service of one of its classes.
+    /// The leaves, which a mixture takes from the service of one of its classes.
     pub(crate) fn leaves(&self) -> &[Leaf] {
         &self.inner.leaves
     }
@@ -246,12 +245,12 @@ impl Service {
             .flatten()
     }
 
-    /// What looks suspicious about measured data. Nothing was dropped or changed because of it.
+    /// Findings that look suspicious about measured data. Nothing was dropped or changed because of it.
     pub fn findings(&self) -> &[Finding] {
         &self.inner.findings
     }
 
-    /// What the file was taken for, if it is of a file.
+    /// The format that the file was taken for, if the service is of a file.
     pub fn taken(&self) -> Option<&Taken> {
         self.inner.taken.as_ref()
     }

@@ -7,17 +7,8 @@ use rand_core::Rng;
 use super::shape::{BoundedPareto, Constant, Draw, Exponential, Gamma, Leaf, LogNormal, Shape};
 use super::sizes::Sizes;
 use super::table::{Buckets, Sequence, Values};
+use crate::demand::Demand;
 use crate::rng::{Alias, Purpose, Stream, below, stream};
-use crate::spec::Replay;
-
-/// One request's demand. 16 bytes, so that a batch stays in L1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Demand {
-    /// Work of the request run alone, in ps; at least 1.
-    pub service_ps: u64,
-    /// Index into [`super::Service::classes`].
-    pub class: u8,
-}
 
 /// A stream of demands.
 #[derive(Clone, Debug)]
@@ -28,7 +19,7 @@ pub struct ServiceSampler {
     sizes: Option<Sizes>,
 }
 
-/// What is drawn from. A mixture of one shape (bimodal: two constants; a trace: a table a class) has a
+/// The distribution that is drawn from. A mixture of one shape (bimodal: two constants; a trace: a table a class) has a
 /// loop of its own, without a branch on the shape; mixtures of several shapes branch at every draw.
 #[derive(Clone, Debug)]
 enum Kernel {
@@ -157,5 +148,24 @@ impl Kernel {
         let parts = leaves.iter().map(|leaf| (leaf.shape.clone(), leaf.class)).collect();
         let weights: Vec<f64> = leaves.iter().map(|leaf| leaf.weight).collect();
         Kernel::Any(Mix { leaves: parts, choice: Some(Alias::new(&weights)) })
+    }
+}
+
+/// Whether and how a file's order is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replay {
+    /// `false`: every request draws a class by its share and then one of the class's values, independently.
+    #[default]
+    Off,
+    /// `true`: the rows one after the other from the first, and from the first again at the end; the seed
+    /// does not matter.
+    FromStart,
+    /// `"rotate"`: as `true`, but from a row that the seed chooses, so that replications differ.
+    Rotate,
+}
+
+impl Replay {
+    pub(crate) fn is_off(&self) -> bool {
+        *self == Replay::Off
     }
 }

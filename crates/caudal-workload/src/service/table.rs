@@ -2,7 +2,9 @@
 
 use crate::rng::{Alias, below};
 
-use super::{Demand, P_TOLERANCE};
+use super::P_TOLERANCE;
+use crate::demand::Demand;
+use crate::input::Bucket;
 
 /// Measured values of one class, each as likely as any other.
 #[derive(Debug)]
@@ -47,7 +49,7 @@ impl Values {
         self.sorted_ps.partition_point(|&v| v <= ps) as f64 / self.len() as f64
     }
 
-    /// Those above `ps`, sorted.
+    /// The values above `ps` picoseconds, sorted.
     pub(super) fn longer_than(&self, ps: u64) -> &[u64] {
         &self.sorted_ps[self.sorted_ps.partition_point(|&v| v <= ps)..]
     }
@@ -67,14 +69,6 @@ impl Values {
     pub(crate) fn pick(&self, bits: u64) -> u64 {
         self.sorted_ps[below(bits, self.sorted_ps.len())]
     }
-}
-
-/// One bucket of a histogram: `count` values somewhere in `low_ps..=high_ps`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bucket {
-    pub(crate) low_ps: u64,
-    pub(crate) high_ps: u64,
-    pub(crate) count: u64,
 }
 
 /// A histogram of one class; inside a bucket every picosecond is equally likely.
@@ -137,7 +131,7 @@ impl Buckets {
         self.edges.get(at).copied().unwrap_or((own.low_ps, own.high_ps))
     }
 
-    /// Those that are not empty, ascending.
+    /// The buckets that are not empty, ascending.
     pub(super) fn parts(&self) -> impl Iterator<Item = &Bucket> {
         self.buckets.iter()
     }

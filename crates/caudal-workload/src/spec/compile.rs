@@ -6,18 +6,21 @@ use std::sync::Arc;
 
 use caudal_policy::time::Picos;
 
+use super::named::find_named;
 use super::{
     ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, PercentileSpec, Phase, Replay,
     ServiceSpec, Spread,
 };
 use crate::LONGEST_PS;
+use crate::demand::Demand;
 use crate::error::WorkloadError;
 use crate::input::{
-    self, Counted, Data, Histogram, Moments, Percentiles, Place, Read, Source, Statistic, Taken, Trace,
+    self, Bucket, Counted, Data, Histogram, Moments, Percentiles, Place, Read, Source, Statistic, Taken,
+    Trace,
 };
 use crate::service::{
-    BoundedPareto, Bucket, Buckets, Demand, Finding, Fit, Gamma, Leaf, LogNormal, Sequence, Service, Shape,
-    Values, are_sorted, correlation, examine, fitted,
+    BoundedPareto, Buckets, Finding, Fit, Gamma, Leaf, LogNormal, Sequence, Service, Shape, Values,
+    are_sorted, correlation, examine, fitted,
 };
 
 /// How far probabilities may sum from 1.
@@ -39,7 +42,7 @@ impl ServiceSpec {
     /// [`WorkloadError`] names the key, or the file's line and column, and says what would be right.
     pub fn compile(&self, base_dir: &Path) -> Result<Service, WorkloadError> {
         match self {
-            ServiceSpec::Named(name) => crate::find_named(name)?.compile(),
+            ServiceSpec::Named(name) => find_named(name)?.compile(),
             ServiceSpec::Distribution(spec) => spec.compile(base_dir),
             ServiceSpec::Percentiles(spec) => spec.compile(),
             ServiceSpec::File(spec) => {
@@ -88,7 +91,7 @@ impl PercentileSpec {
     }
 }
 
-/// What is to be said of a distribution that was made of percentiles.
+/// The findings about a distribution that was made of percentiles.
 fn findings_of_fit(
     class: &str,
     points: &[(f64, u64)],
@@ -146,7 +149,7 @@ fn mixture(classes: &[ClassSpec], base_dir: &Path) -> Result<Service, WorkloadEr
     let (mut leaves, mut findings) = (Vec::new(), Vec::new());
     for (index, class) in classes.iter().enumerate() {
         let place = format!("classes[{index}]");
-        if !is_class_name(&class.name) || names.contains(&class.name) {
+        if !input::is_class_name(&class.name) || names.contains(&class.name) {
             let expected = "a class's name has 1 to 64 printable characters and stands once in a mixture";
             return Err(WorkloadError::value(format!("{place}.name"), format!("{:?}", class.name), expected));
         }
@@ -306,11 +309,6 @@ pub(crate) fn count(key: &str, n: usize) -> Result<(), WorkloadError> {
         return Ok(());
     }
     Err(WorkloadError::value(key, format!("[{n} entries]"), "needs 1 to 256 entries"))
-}
-
-/// 1 to 64 printable characters.
-pub(crate) fn is_class_name(name: &str) -> bool {
-    (1..=64).contains(&name.chars().count()) && !name.contains(|c: char| c.is_control() || c == '\u{fffd}')
 }
 
 impl FileSpec {
@@ -489,7 +487,7 @@ impl FileSpec {
         Ok(Service::new(names, leaves))
     }
 
-    /// What the times of each class are multiplied by.
+    /// The factor of the times of each class.
     fn factors(&self, classes: &[String], path: &Path) -> Result<Vec<f64>, WorkloadError> {
         let Some(scale) = &self.scale else { return Ok(vec![1.0; classes.len()]) };
         if let Some(unknown) = scale.keys().find(|name| !classes.contains(name)) {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::{FileSpec, Replay};
 use crate::dag::Graphs;
+use crate::demand::Demand;
 use crate::error::WorkloadError;
 use crate::input::{GraphFile, Place, Row};
-use crate::service::{Demand, Finding, Leaf, Sequence, Service, Shape, Values, examine};
+use crate::service::{Finding, Leaf, Sequence, Service, Shape, Values, examine};
 
 impl FileSpec {
     pub(super) fn compile_graphs(

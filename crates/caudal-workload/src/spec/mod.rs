@@ -3,6 +3,7 @@
 mod compile;
 mod graphs;
 pub(crate) mod keys;
+mod named;
 mod read;
 
 use std::collections::BTreeMap;
@@ -13,12 +14,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::WorkloadError;
 use crate::input::{Columns, Statistic};
+use crate::service::Replay;
 
 pub(crate) use compile::{
-    MAX_SCV, balanced_phases, check_spread, count, input_path, is_class_name, positive_time, probability,
-    sums_to_one,
+    MAX_SCV, balanced_phases, check_spread, count, input_path, positive_time, probability, sums_to_one,
 };
 pub(crate) use keys::{keys, need};
+pub use named::{NamedWorkload, find_named, named};
 
 /// `service = …` of a `[workload]`: a name, a distribution, or a file.
 ///
@@ -185,7 +187,7 @@ pub struct Phase {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassSpec {
-    /// What results call it; 1 to 64 printable characters, once per mixture.
+    /// The name in results; 1 to 64 printable characters, once per mixture.
     pub name: String,
     /// Its share of the requests, 0 to 1.
     pub weight: f64,
@@ -218,7 +220,7 @@ pub struct FileSpec {
     /// The file; relative to the file that names it.
     #[serde(serialize_with = "crate::input::lossy_path")]
     pub file: PathBuf,
-    /// Which parts of it to read, and how.
+    /// The parts of it that are read, and how.
     #[serde(flatten)]
     pub columns: Columns,
     /// Whether the order of the rows is kept; default: independent draws.
@@ -228,26 +230,13 @@ pub struct FileSpec {
     /// Share of each class instead of the file's own: every class exactly once, sum 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<BTreeMap<String, f64>>,
-    /// What the times of a class are multiplied by, above 0; 1 for classes that are not named. For CSV.
+    /// The factor of the times of a class, above 0; 1 for classes that are not named. For CSV.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<BTreeMap<String, f64>>,
 }
 
-/// Whether and how a file's order is kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Replay {
-    /// `false`: every request draws a class by its share and then one of the class's values, independently.
-    #[default]
-    Off,
-    /// `true`: the rows one after the other from the first, and from the first again at the end; the seed
-    /// does not matter.
-    FromStart,
-    /// `"rotate"`: as `true`, but from a row that the seed chooses, so that replications differ.
-    Rotate,
-}
-
 impl PercentileSpec {
-    /// What a user writes on a command line: `p50 = 1.2 ms, p99 = 9 ms, mean = 1.9 ms`; `None` if this is nothing of the kind.
+    /// The percentiles that a user writes on a command line: `p50 = 1.2 ms, p99 = 9 ms, mean = 1.9 ms`; `None` if this is nothing of the kind.
     ///
     /// # Errors
     /// [`WorkloadError`], if a time in it is none.
@@ -276,11 +265,5 @@ impl FileSpec {
             weights: None,
             scale: None,
         }
-    }
-}
-
-impl Replay {
-    fn is_off(&self) -> bool {
-        *self == Replay::Off
     }
 }

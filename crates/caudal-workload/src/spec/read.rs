@@ -154,7 +154,7 @@ impl Keys {
 }
 
 fn unknown_distribution(name: &str) -> String {
-    let near = crate::named::nearest(name, DISTRIBUTIONS.iter().copied());
+    let near = crate::nearest::nearest(name, DISTRIBUTIONS.iter().copied());
     let hint = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
     format!("no distribution is called \"{name}\"{hint} (there are {})", DISTRIBUTIONS.join(", "))
 }

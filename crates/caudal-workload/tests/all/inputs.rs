@@ -1,32 +1,26 @@
 //! What tools wrote, as it is: each file gives the right values, or the right question.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use caudal_workload::{
     ArrivalSpec, AskKey, Columns, FileSpec, Finding, Replay, Service, ServiceSpec, TimestampColumns,
     TimestampFile, Unit, WorkloadError,
 };
 
-fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs").join(name)
-}
-
-fn read_with(name: &str, columns: Columns) -> Result<Service, WorkloadError> {
-    ServiceSpec::File(FileSpec { columns, ..FileSpec::new(path(name)) }).compile(Path::new(""))
-}
+use crate::reading::{notes, path_of, read_file};
 
 fn read(name: &str) -> Service {
-    read_with(name, Columns::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
+    read_file(name, Columns::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 fn in_unit(name: &str, unit: Unit) -> Service {
-    read_with(name, Columns { unit: Some(unit), ..Columns::default() })
+    read_file(name, Columns { unit: Some(unit), ..Columns::default() })
         .unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// The question that a file leaves.
 fn asked(name: &str) -> (AskKey, String) {
-    match read_with(name, Columns::default()) {
+    match read_file(name, Columns::default()) {
         Err(WorkloadError::Ask(ask)) => (ask.key, ask.to_string()),
         other => panic!("{name}: {other:?}"),
     }
@@ -39,10 +33,6 @@ fn count(service: &Service) -> u64 {
 /// Is the mean so many microseconds, to the digits that are given?
 fn has_mean_us(service: &Service, mean_us: f64) -> bool {
     (service.mean_ps() / 1e6 / mean_us - 1.0).abs() < 5e-4
-}
-
-fn notes(service: &Service) -> String {
-    service.findings().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -97,7 +87,7 @@ fn logs_of_every_version_under_any_name() {
 
 #[test]
 fn a_log_that_is_cut_off_gives_what_it_has() {
-    let whole = std::fs::read(path("jh.log")).unwrap();
+    let whole = std::fs::read(path_of("jh.log")).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let cut = dir.path().join("cut");
     std::fs::write(&cut, &whole[..whole.len() - 40]).unwrap();
@@ -143,10 +133,10 @@ fn load_generators_are_known_by_their_columns() {
 #[test]
 fn other_metrics_of_k6_are_those_that_were_asked_for() {
     let columns = Columns { filter: vec!["metric_name=http_reqs".to_owned()], ..Columns::default() };
-    let requests = read_with("k6.csv", columns).unwrap();
+    let requests = read_file("k6.csv", columns).unwrap();
     assert_eq!((count(&requests), requests.mean_ps()), (30, 1e9), "each is 1, in the writer's unit");
     let columns = Columns { filter: vec!["metric_name=nothing".to_owned()], ..Columns::default() };
-    let error = read_with("k6.csv", columns).unwrap_err().to_string();
+    let error = read_file("k6.csv", columns).unwrap_err().to_string();
     assert!(error.contains("no row is left") && error.contains("metric_name=nothing"), "{error}");
 }
 
@@ -216,13 +206,13 @@ fn columns_that_only_number_the_rows_are_passed_over() {
 fn decimal_commas_are_recognised_or_asked() {
     let semicolons = read("semi.csv");
     assert!(count(&semicolons) == 500 && has_mean_us(&semicolons, 26.49) && semicolons.classes() == ["get"]);
-    let both = read_with("semi2.csv", Columns::default()).unwrap_err().to_string();
+    let both = read_file("semi2.csv", Columns::default()).unwrap_err().to_string();
     assert!(both.contains("`15,044` is either one number") && both.contains("or two columns"), "{both}");
     let (key, question) = asked("deccomma_silent.csv");
     assert_eq!(key, AskKey::Decimal);
     assert!(question.contains("38.682") && question.contains("two columns"), "{question}");
     let columns = Columns { decimal: Some(','), unit: Some(Unit::Us), ..Columns::default() };
-    let answered = read_with("deccomma_silent.csv", columns).unwrap();
+    let answered = read_file("deccomma_silent.csv", columns).unwrap();
     assert!(count(&answered) == 1_998 && has_mean_us(&answered, 34.82), "{}", answered.mean_ps());
 }
 
@@ -247,13 +237,13 @@ fn bursts_in_the_order_of_rows_are_pointed_out() {
         _ => None,
     });
     assert!(lag_1.is_some_and(|lag_1| lag_1 > 0.9), "{lag_1:?}");
-    let spec = FileSpec { replay: Replay::FromStart, ..FileSpec::new(path("burst.csv")) };
+    let spec = FileSpec { replay: Replay::FromStart, ..FileSpec::new(path_of("burst.csv")) };
     let replayed = ServiceSpec::File(spec).compile(Path::new("")).unwrap();
     assert!(replayed.is_replay() && !notes(&replayed).contains("correlation"));
 }
 
 fn arrivals(name: &str) -> caudal_workload::Arrivals {
-    let file = TimestampFile { file: path(name), columns: TimestampColumns::default(), scale: false };
+    let file = TimestampFile { file: path_of(name), columns: TimestampColumns::default(), scale: false };
     ArrivalSpec::File(file).compile(Path::new("")).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
@@ -277,17 +267,17 @@ fn arrivals_are_epochs_dates_or_plain_times() {
 #[test]
 fn sizes_are_no_times_unless_the_user_says_what_one_takes() {
     let columns = Columns { column: Some("GeneratedTokens".to_owned()), ..Columns::default() };
-    match read_with("azure_llm.csv", columns.clone()) {
+    match read_file("azure_llm.csv", columns.clone()) {
         Err(WorkloadError::Ask(ask)) => assert_eq!(ask.key, AskKey::Unit),
         other => panic!("{other:?}"),
     }
-    let each = read_with("azure_llm.csv", Columns { unit: Some(Unit::Us), ..columns }).unwrap();
+    let each = read_file("azure_llm.csv", Columns { unit: Some(Unit::Us), ..columns }).unwrap();
     assert!(each.mean_ps() > 1e8);
 }
 
 #[test]
 fn packed_files_are_unpacked() {
-    let plain = std::fs::read(path("semi.csv")).unwrap();
+    let plain = std::fs::read(path_of("semi.csv")).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut gzip, &plain).unwrap();
@@ -308,7 +298,7 @@ fn packed_files_are_unpacked() {
 /// What an input says that is packed and cut off, or wrong within: in words, and where.
 #[test]
 fn damaged_packings_say_in_words_where_they_end() {
-    let plain = std::fs::read(path("semi.csv")).unwrap();
+    let plain = std::fs::read(path_of("semi.csv")).unwrap();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut gzip, &plain).unwrap();
     let gzip = gzip.finish().unwrap();

@@ -1,41 +1,17 @@
 //! Texts with a time in their lines: which of them are of requests, and how long they are.
 
-use std::path::Path;
+use caudal_workload::{AskKey, Service, WorkloadError};
 
-use caudal_workload::{AskKey, Columns, FileSpec, Service, ServiceSpec, WorkloadError};
-
-fn read_with(text: &str, column: Option<&str>) -> Result<Service, WorkloadError> {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("x.txt");
-    std::fs::write(&path, text).unwrap();
-    let columns = Columns { column: column.map(str::to_owned), ..Columns::default() };
-    ServiceSpec::File(FileSpec { columns, ..FileSpec::new(path) }).compile(Path::new(""))
-}
-
-fn read(text: &str) -> Service {
-    read_with(text, None).unwrap_or_else(|error| panic!("{text}: {error}"))
-}
-
-fn refusal(text: &str) -> String {
-    read_with(text, None).expect_err("it is refused").to_string()
-}
+use crate::reading::{column, mean_ms, notes, read, read_with, refusal, try_read};
 
 /// The columns that are offered.
 fn asked(text: &str) -> Vec<String> {
-    match read_with(text, None) {
+    match try_read(text) {
         Err(WorkloadError::Ask(ask)) if ask.key == AskKey::Column => {
             ask.answers.into_iter().map(|answer| answer.value).collect()
         }
         other => panic!("{text}: {other:?}"),
     }
-}
-
-fn mean_ms(service: &Service) -> f64 {
-    (service.mean_ps() / 1e6).round() / 1e3
-}
-
-fn notes(service: &Service) -> String {
-    service.findings().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// Minutes and seconds are one time, however they are written; a minute alone as well, where others stand beside seconds.
@@ -65,13 +41,13 @@ fn lines_that_say_something_else_of_their_time_are_asked_about() {
     };
     let celery: String = (0..40).map(tasks).collect();
     assert_eq!(asked(&celery), ["Retry in", "succeeded in", "in"]);
-    assert_eq!(mean_ms(&read_with(&celery, Some("succeeded in")).unwrap()), 40.0);
-    assert_eq!(mean_ms(&read_with(&celery, Some("in")).unwrap()), (40.0 * 40.0 + 4.0 * 180_000.0) / 44.0);
+    assert_eq!(mean_ms(&read_with(&celery, column("succeeded in")).unwrap()), 40.0);
+    assert_eq!(mean_ms(&read_with(&celery, column("in")).unwrap()), (40.0 * 40.0 + 4.0 * 180_000.0) / 44.0);
 
     let session =
         "  100 nanoseconds spent acquiring 1 connection;\n  900 nanoseconds spent executing 5 statements;\n";
     assert_eq!(asked(&session.repeat(5)), ["spent acquiring connection", "spent executing statements"]);
-    let executing = read_with(&session.repeat(5), Some("spent executing statements")).unwrap();
+    let executing = read_with(&session.repeat(5), column("spent executing statements")).unwrap();
     assert_eq!(executing.mean_ps(), 900_000.0);
 
     // What is said once beside two kinds hides neither.
@@ -170,7 +146,7 @@ fn histograms_of_db_bench_are_read() {
         asked(&format!("{writes}{}", bench("readseq"))),
         ["Microseconds per write", "Microseconds per read"]
     );
-    match read_with(rocksdb, None) {
+    match try_read(rocksdb) {
         Err(WorkloadError::Ask(ask)) => assert_eq!(ask.key, AskKey::Unit),
         other => panic!("{other:?}"),
     }
@@ -196,9 +172,9 @@ fn percentiles_of_several_things_are_asked_about() {
         (nodetool, ["Write Latency", "Read Latency"], "Read Latency", 1_258.93),
     ] {
         assert_eq!(asked(text), kinds);
-        let service = read_with(text, Some(one)).unwrap();
+        let service = read_with(text, column(one)).unwrap();
         assert!((p99_us(&service) / expected_us - 1.0).abs() < 1e-5, "{text}: {}", p99_us(&service));
-        assert!(read_with(text, Some("other")).unwrap_err().to_string().contains(kinds[0]));
+        assert!(read_with(text, column("other")).unwrap_err().to_string().contains(kinds[0]));
     }
 }
 
@@ -243,7 +219,7 @@ fn percentiles_of_one_thing_are_read_in_their_unit() {
     // cassandra-stress says no unit.
     let cassandra = "latency mean              : 4.3 [WRITE:4.3]\nlatency median            : 1.3 [WRITE:1.3]\n\
                      latency 99th percentile   : 60.5 [WRITE:60.5]\n";
-    match read_with(cassandra, None) {
+    match try_read(cassandra) {
         Err(WorkloadError::Ask(ask)) => assert_eq!(ask.key, AskKey::Unit),
         other => panic!("{other:?}"),
     }
@@ -273,7 +249,7 @@ fn each_test_of_redis_benchmark_is_asked_about() {
     };
     let text = format!("{}{}", test("SET", "0.143"), test("GET", "0.151"));
     assert_eq!(asked(&text), ["SET", "GET"]);
-    let service = read_with(&text, Some("GET")).unwrap();
+    let service = read_with(&text, column("GET")).unwrap();
     assert!((service.quantile(0.5) as f64 / 63e6 - 1.0).abs() < 0.01, "{}", service.quantile(0.5));
     assert!((service.quantile(0.99) as f64 / 151e6 - 1.0).abs() < 0.01, "{}", service.quantile(0.99));
 }
@@ -281,7 +257,7 @@ fn each_test_of_redis_benchmark_is_asked_about() {
 #[test]
 fn rates_and_shares_are_no_times() {
     let iostat = r#"{"disk": [{"r/s": 53.4, "w/s": 3.1}, {"r/s": 50.1, "w/s": 3.0}]}"#;
-    match read_with(iostat, Some("disk.r/s")) {
+    match read_with(iostat, column("disk.r/s")) {
         Err(error) => assert!(!error.to_string().contains("says its name"), "{error}"),
         Ok(service) => panic!("{:?}", service.taken()),
     }

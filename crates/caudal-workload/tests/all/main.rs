@@ -1,17 +1,25 @@
 //! What a user of the crate sees: moments, streams, files, specs, and what is shown.
 
+mod arrays;
 mod arrivals;
+mod dataframes;
 mod documents;
 mod files;
 mod graphs;
+mod histograms;
 mod inputs;
 mod lines;
+mod logs;
 mod moments;
-mod others;
+mod reading;
+mod refusals;
 mod shown;
 mod specs;
+mod summaries;
 mod tables;
 mod tools;
+mod traces;
+mod units;
 
 use std::path::Path;
 

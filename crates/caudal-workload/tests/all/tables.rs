@@ -1,73 +1,27 @@
 //! Tables whose rows are no requests: distributions, intervals, runs, sums; and columns that cannot be read.
 
-use std::path::Path;
+use caudal_workload::{AskKey, Columns, Unit};
 
-use caudal_workload::{AskKey, Columns, FileSpec, Service, ServiceSpec, Unit, WorkloadError};
-
-fn read(name: &str, columns: Columns) -> Result<Service, WorkloadError> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs").join(name);
-    ServiceSpec::File(FileSpec { columns, ..FileSpec::new(path) }).compile(Path::new(""))
-}
-
-fn text_with(text: &str, columns: Columns) -> Result<Service, WorkloadError> {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("x.csv");
-    std::fs::write(&path, text).unwrap();
-    ServiceSpec::File(FileSpec { columns, ..FileSpec::new(path) }).compile(Path::new(""))
-}
-
-fn text(text: &str) -> Result<Service, WorkloadError> {
-    text_with(text, Columns::default())
-}
+use crate::reading::{asked, mean_ms, notes, only, read_file, read_with, refused, try_read};
 
 fn in_ms() -> Columns {
     Columns { unit: Some(Unit::Ms), ..Columns::default() }
 }
 
-fn only(condition: &str) -> Columns {
-    Columns { filter: vec![condition.to_owned()], ..Columns::default() }
-}
-
-fn mean_ms(service: &Service) -> f64 {
-    (service.mean_ps() / 1e6).round() / 1e3
-}
-
-fn notes(service: &Service) -> String {
-    service.findings().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-}
-
-fn asked(read: Result<Service, WorkloadError>) -> (AskKey, Vec<String>) {
-    match read {
-        Err(WorkloadError::Ask(ask)) => {
-            (ask.key, ask.answers.iter().map(|answer| answer.value.clone()).collect())
-        }
-        Err(error) => panic!("{error}"),
-        Ok(service) => panic!("{:?}", service.taken()),
-    }
-}
-
-fn refused(read: Result<Service, WorkloadError>) -> String {
-    match read {
-        Err(WorkloadError::Ask(ask)) => panic!("{ask}"),
-        Err(error) => error.to_string(),
-        Ok(service) => panic!("{:?}", service.taken()),
-    }
-}
-
 #[test]
 fn a_column_that_is_called_so_is_read_or_refused() {
-    let service = text("i,elapsed\n0,PT0.034S\n1,PT0.016S\n2,PT0.1S\n").unwrap();
+    let service = try_read("i,elapsed\n0,PT0.034S\n1,PT0.016S\n2,PT0.1S\n").unwrap();
     assert_eq!((mean_ms(&service), service.taken().unwrap().column.as_deref()), (50.0, Some("elapsed")));
-    let error = refused(text("i,elapsed\n0,quick\n1,slow\n2,quick\n"));
+    let error = refused(try_read("i,elapsed\n0,quick\n1,slow\n2,quick\n"));
     assert!(error.contains("`elapsed`") && error.contains("`quick`"), "{error}");
-    let error = refused(text("size,latency\n10,4 apples\n20,5 apples\n30,\n"));
+    let error = refused(try_read("size,latency\n10,4 apples\n20,5 apples\n30,\n"));
     assert!(error.contains("apples"), "{error}");
 }
 
 #[test]
 fn points_of_distributions_are_no_samples() {
     for name in ["cdf.csv", "ccdf.csv"] {
-        let service = read(name, Columns::default()).unwrap();
+        let service = read_file(name, Columns::default()).unwrap();
         assert!((mean_ms(&service) / 41.6367 - 1.0).abs() < 1e-3, "{name}: {}", mean_ms(&service));
         assert_eq!(
             (service.quantile(0.5), service.quantile(1.0)),
@@ -88,34 +42,34 @@ fn points_of_distributions_are_no_samples() {
         "latency_ms,fraction\n1,0.25\n2,0.75\n4,1.0\n",
     ] {
         assert_eq!(
-            text(points).map(|service| mean_ms(&service)).map_err(|e| e.to_string()),
+            try_read(points).map(|service| mean_ms(&service)).map_err(|e| e.to_string()),
             Ok(2.25),
             "{points}"
         );
     }
     let plain = "1 0.1\n2 0.3\n3 0.6\n4 0.8\n6 1.0\n";
-    assert_eq!(mean_ms(&text_with(plain, in_ms()).unwrap()), 3.4);
+    assert_eq!(mean_ms(&read_with(plain, in_ms()).unwrap()), 3.4);
     let by_number = Columns { column: Some("1".to_owned()), ..in_ms() };
-    assert_eq!(mean_ms(&text_with(plain, by_number).unwrap()), 3.4);
+    assert_eq!(mean_ms(&read_with(plain, by_number).unwrap()), 3.4);
     // Two classes, one after the other, each by itself.
     let two = "class,latency_ms,cdf\nget,1,0.25\nget,2,0.75\nget,4,1\nscan,10,0.5\nscan,30,1\n";
-    let service = text(two).unwrap();
+    let service = try_read(two).unwrap();
     assert_eq!((mean_ms(&service), service.classes().len()), (11.125, 2));
-    assert!(refused(text("latency_ms,cdf\n4,1\n2,0.75\n1,0.25\n")).contains("from row to row"));
-    let error = refused(text("latency_ms,cdf\n1,0.25\n4,0.5\n3,1\n"));
+    assert!(refused(try_read("latency_ms,cdf\n4,1\n2,0.75\n1,0.25\n")).contains("from row to row"));
+    let error = refused(try_read("latency_ms,cdf\n1,0.25\n4,0.5\n3,1\n"));
     assert!(error.contains("must rise"), "{error}");
-    let error = refused(text("latency_ms,cdf\n1,0.25\n4,0.5\n5,0.6\n"));
+    let error = refused(try_read("latency_ms,cdf\n1,0.25\n4,0.5\n5,0.6\n"));
     assert!(error.contains("are missing"), "{error}");
 }
 
 #[test]
 fn bounds_on_one_side_make_buckets() {
     let left = "bin_left,count\n0,2\n10,6\n20,2\n";
-    let (key, _) = asked(text(left));
+    let (key, _) = asked(try_read(left));
     assert_eq!(key, AskKey::Unit);
-    let service = text_with(left, in_ms()).unwrap();
+    let service = read_with(left, in_ms()).unwrap();
     assert_eq!((service.taken().unwrap().values, mean_ms(&service).round()), (10, 15.0));
-    let right = text("bucket_upper_ms,count\n10,2\n20,6\n30,2\n").unwrap();
+    let right = try_read("bucket_upper_ms,count\n10,2\n20,6\n30,2\n").unwrap();
     assert_eq!(mean_ms(&right).round(), 15.0);
 }
 
@@ -128,29 +82,29 @@ fn rows_of_intervals_and_runs_have_no_common_distribution() {
         ("dropwizard.csv", "t=1764410400"),
         ("genai_perf.csv", "Metric=Time To First Token (ms)"),
     ] {
-        let (key, answers) = asked(read(name, Columns::default()));
+        let (key, answers) = asked(read_file(name, Columns::default()));
         assert_eq!((key, answers[0].as_str()), (AskKey::Where, first), "{name}");
-        let service = read(name, only(&answers[1])).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let service = read_file(name, only(&answers[1])).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(service.classes().len(), 1, "{name}");
     }
-    let request = read("genai_perf.csv", only("Metric=Request Latency (ms)")).unwrap();
+    let request = read_file("genai_perf.csv", only("Metric=Request Latency (ms)")).unwrap();
     assert!((mean_ms(&request) / 3351.78 - 1.0).abs() < 0.01, "{}", mean_ms(&request));
-    let four = read("perf_analyzer.csv", only("Concurrency=4")).unwrap();
+    let four = read_file("perf_analyzer.csv", only("Concurrency=4")).unwrap();
     assert!((four.quantile(0.99) as f64 / 2_988e6 - 1.0).abs() < 1e-3, "{}", four.quantile(0.99));
-    let panel = read("grafana_panel.csv", only("Time=2026-11-29 10:00:00")).unwrap();
+    let panel = read_file("grafana_panel.csv", only("Time=2026-11-29 10:00:00")).unwrap();
     assert!((panel.quantile(0.99) as f64 / 100.02e9 - 1.0).abs() < 1e-3, "{}", panel.quantile(0.99));
     let runs = "op,threads,avg_us,p50_us,p99_us\nget,1,10,9,30\nget,2,11,10,33\nput,1,13,12,39\n";
-    assert_eq!(asked(text(runs)), (AskKey::Where, vec!["threads=1".to_owned(), "threads=2".to_owned()]));
-    assert_eq!(text_with(runs, only("threads=1")).unwrap().classes(), ["get", "put"]);
+    assert_eq!(asked(try_read(runs)), (AskKey::Where, vec!["threads=1".to_owned(), "threads=2".to_owned()]));
+    assert_eq!(read_with(runs, only("threads=1")).unwrap().classes(), ["get", "put"]);
     let history = "Timestamp,Name,50%,99%\n1764410400,/,10,20\n1764410401,/,11,21\n1764410402,/,12,22\n";
-    let (key, answers) = asked(text_with(history, in_ms()));
+    let (key, answers) = asked(read_with(history, in_ms()));
     assert_eq!((key, answers[2].as_str()), (AskKey::Where, "Timestamp=1764410402"));
     // A deviation that nothing has does not take the longest time away.
     let row = "name,p50_ms,p90_ms,p99_ms,p99.9_ms,max_ms,mean_ms,sd_ms\na,37.8,75.6,163.8,252,294,42,25.2\n";
-    let longest_ps = text(row).unwrap().quantile(1.0) as f64;
+    let longest_ps = try_read(row).unwrap().quantile(1.0) as f64;
     assert!((longest_ps / 294e9 - 1.0).abs() < 0.01, "{longest_ps}");
     // Names are classes, and the row without one is all of them.
-    let taurus = read("taurus_final_stats.csv", Columns::default()).unwrap();
+    let taurus = read_file("taurus_final_stats.csv", Columns::default()).unwrap();
     assert_eq!(
         (taurus.classes(), taurus.taken().unwrap().unit),
         (&["/cart".to_owned(), "/items".to_owned()][..], Some(Unit::S))
@@ -163,7 +117,7 @@ fn statistics_and_sums_are_refused() {
         "timestamp,latency_p99_ms\n2026-11-29T10:00:00Z,85.6\n2026-11-29T10:00:37Z,99.0\n",
         "\"Time\",\"http_request_duration p99\"\n2026-11-29 10:00:00,46.65 ms\n2026-11-29 10:00:30,103.58 ms\n",
     ] {
-        assert!(refused(text(series)).contains("is a percentile of each interval or run"), "{series}");
+        assert!(refused(try_read(series)).contains("is a percentile of each interval or run"), "{series}");
     }
     for (name, says) in [
         ("nsys_kern_sum.csv", "sum up many calls"),
@@ -173,22 +127,22 @@ fn statistics_and_sums_are_refused() {
         ("dotnet_counters.csv", "counters of .NET"),
         ("grafana_heatmap.csv", "bounds of buckets"),
     ] {
-        let error = refused(read(name, Columns::default()));
+        let error = refused(read_file(name, Columns::default()));
         assert!(error.contains(says), "{name}: {error}");
     }
     assert!(
-        refused(text("function,calls,total_ms,avg_ms,min_ms,max_ms\na,9,90,10,1,50\nb,5,10,2,1,9\n"))
+        refused(try_read("function,calls,total_ms,avg_ms,min_ms,max_ms\na,9,90,10,1,50\nb,5,10,2,1,9\n"))
             .contains("sum up many calls")
     );
     let statements = "query,calls,total_exec_time,min_exec_time,max_exec_time,mean_exec_time,stddev_exec_time\na,5,50.5,1.2,20.1,10.1,2.5\nb,6,60.6,1.3,20.2,10.1,2.6\n";
-    assert!(refused(text(statements)).contains("sum up many calls"));
+    assert!(refused(try_read(statements)).contains("sum up many calls"));
     let mean = Columns { column: Some("Mean".to_owned()), ..Columns::default() };
-    assert!(refused(read("benchmarkdotnet.csv", mean)).contains("BenchmarkDotNet's summary"));
+    assert!(refused(read_file("benchmarkdotnet.csv", mean)).contains("BenchmarkDotNet's summary"));
 }
 
 #[test]
 fn intervals_with_a_number_of_requests_are_weighed() {
-    let service = text("minute,requests,latency_ms\n0,30,10\n1,10,20\n2,20,40\n").unwrap();
+    let service = try_read("minute,requests,latency_ms\n0,30,10\n1,10,20\n2,20,40\n").unwrap();
     assert_eq!(mean_ms(&service), 21.667);
     assert!(notes(&service).contains("an interval with `requests` requests"), "{}", notes(&service));
 }
@@ -196,25 +150,25 @@ fn intervals_with_a_number_of_requests_are_weighed() {
 #[test]
 fn totals_and_failures_are_told_from_requests() {
     let rows = "/a,10\n/b,20\n/a,30\n/b,40\n";
-    let service = text(&format!("endpoint,latency_ms\n{rows}TOTAL,100\nAverage,25\n")).unwrap();
+    let service = try_read(&format!("endpoint,latency_ms\n{rows}TOTAL,100\nAverage,25\n")).unwrap();
     assert_eq!((mean_ms(&service), service.taken().unwrap().values), (25.0, 4));
     assert!(notes(&service).contains("`TOTAL` and `Average` sum up the others"), "{}", notes(&service));
-    let names = text("name,latency_ms\na,10\nb,20\nc,30\nTotal:,60\n").unwrap();
+    let names = try_read("name,latency_ms\na,10\nb,20\nc,30\nTotal:,60\n").unwrap();
     assert_eq!((mean_ms(&names), names.taken().unwrap().values), (20.0, 3));
     let failed = "op,latency_ms,status\nget,0,503\nget,20,200\nget,40,200\nget,60,200\n";
-    let service = text(failed).unwrap();
+    let service = try_read(failed).unwrap();
     assert!(notes(&service).contains("`--where 'status!=503'`"), "{}", notes(&service));
-    assert_eq!(mean_ms(&text_with(failed, only("status=200")).unwrap()), 40.0);
+    assert_eq!(mean_ms(&read_with(failed, only("status=200")).unwrap()), 40.0);
 }
 
 #[test]
 fn small_whole_numbers_are_asked_for_their_unit_everywhere() {
     let log = "a 200 25 \"-\"\nb 200 12 \"-\"\nc 200 29 \"-\"\n";
     let third = Columns { column: Some("3".to_owned()), ..Columns::default() };
-    assert_eq!(asked(text_with(log, third)).0, AskKey::Unit);
-    assert_eq!(asked(text("p50,p90,p99\n867,1023,1389\n")).0, AskKey::Unit);
-    assert_eq!(asked(text("value,count\n10,4\n20,5\n30,1\n")).0, AskKey::Unit);
-    let events = read("sqlserver_xe.csv", Columns::default()).unwrap();
+    assert_eq!(asked(read_with(log, third)).0, AskKey::Unit);
+    assert_eq!(asked(try_read("p50,p90,p99\n867,1023,1389\n")).0, AskKey::Unit);
+    assert_eq!(asked(try_read("value,count\n10,4\n20,5\n30,1\n")).0, AskKey::Unit);
+    let events = read_file("sqlserver_xe.csv", Columns::default()).unwrap();
     assert_eq!(events.taken().unwrap().unit, Some(Unit::Us));
 }
 
@@ -231,15 +185,15 @@ fn what_lies_between_beginning_and_end_is_the_time() {
         ),
         ("id,start,end\n0,1764410400.022,1764410400.038\n1,1764410400.059,1764410400.103\n", "end - start"),
     ] {
-        let service = text(table).unwrap_or_else(|error| panic!("{table}: {error}"));
+        let service = try_read(table).unwrap_or_else(|error| panic!("{table}: {error}"));
         assert_eq!(
             (mean_ms(&service), service.taken().unwrap().column.as_deref()),
             (30.0, Some(column)),
             "{table}"
         );
     }
-    let early = refused(text("start_ms,end_ms\n5,9\n7,6\n"));
+    let early = refused(try_read("start_ms,end_ms\n5,9\n7,6\n"));
     assert!(early.contains("ends before it begins"), "{early}");
-    let ninja = read("ninja_log.txt", Columns::default()).unwrap();
+    let ninja = read_file("ninja_log.txt", Columns::default()).unwrap();
     assert_eq!((ninja.taken().unwrap().unit, ninja.taken().unwrap().values), (Some(Unit::Ms), 5));
 }

@@ -1,41 +1,18 @@
 //! What single tools write in a way of their own: the right values, or a refusal that says what it is and what to do.
 
-use caudal_workload::{AskKey, Columns, FileSpec, Service, ServiceSpec, Unit, WorkloadError};
+use caudal_workload::{AskKey, Columns, Service, Unit, WorkloadError};
 
-fn read_with(text: &str, columns: Columns) -> Result<Service, WorkloadError> {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("x.txt");
-    std::fs::write(&path, text).unwrap();
-    ServiceSpec::File(FileSpec { columns, ..FileSpec::new(path) }).compile(std::path::Path::new(""))
-}
-
-fn read(text: &str) -> Service {
-    read_with(text, Columns::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
-}
-
-fn refused(text: &str) -> String {
-    read_with(text, Columns::default()).unwrap_err().to_string()
-}
+use crate::reading::{in_unit, mean_us, notes, only, read, read_with, refusal, try_read};
 
 fn of(text: &str, filter: &str) -> Service {
-    let columns = Columns { filter: vec![filter.to_owned()], ..Columns::default() };
-    read_with(text, columns).unwrap_or_else(|error| panic!("{filter}: {error}"))
-}
-
-fn in_unit(text: &str, unit: Unit) -> Service {
-    read_with(text, Columns { unit: Some(unit), ..Columns::default() })
-        .unwrap_or_else(|error| panic!("{text}: {error}"))
+    read_with(text, only(filter)).unwrap_or_else(|error| panic!("{filter}: {error}"))
 }
 
 fn ask(text: &str) -> caudal_workload::Ask {
-    match read_with(text, Columns::default()) {
+    match try_read(text) {
         Err(WorkloadError::Ask(ask)) => *ask,
         other => panic!("{text}: {other:?}"),
     }
-}
-
-fn mean_us(service: &Service) -> f64 {
-    (service.mean_ps() / 1e3).round() / 1e3
 }
 
 fn values(service: &Service) -> u64 {
@@ -44,10 +21,6 @@ fn values(service: &Service) -> u64 {
 
 fn format(service: &Service) -> String {
     service.taken().map(ToString::to_string).unwrap_or_default()
-}
-
-fn notes(service: &Service) -> String {
-    service.findings().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// A log of PostgreSQL in its three forms: two statements, and one by the extended protocol.
@@ -126,7 +99,7 @@ fn runs_of_tests_are_read_as_such() {
     assert_eq!((values(&service), mean_us(&service)), (2, 15_000.0), "{}", format(&service));
     assert!(format(&service).contains("go test -json"), "{}", format(&service));
     assert!(notes(&service).contains("a run of a whole test"), "{}", notes(&service));
-    let error = refused(
+    let error = refusal(
         "{\"Action\":\"start\",\"Package\":\"p\"}\n{\"Action\":\"output\",\"Package\":\"p\",\"Test\":\"BenchmarkX\",\"Output\":\"9 ns/op\\n\"}\n",
     );
     assert!(error.contains("Go's benchmarks"), "{error}");
@@ -148,7 +121,7 @@ fn samples_of_jmeter_in_xml_are_those_of_its_csv() {
     assert_eq!(service.classes(), ["home", "buy & pay"], "{}", format(&service));
     assert_eq!(mean_us(&service), 21_000.0);
     assert!(notes(&service).contains("1 request failed"), "{}", notes(&service));
-    let error = refused("<?xml version=\"1.0\"?>\n<catalog><a t=\"1\"/></catalog>\n");
+    let error = refusal("<?xml version=\"1.0\"?>\n<catalog><a t=\"1\"/></catalog>\n");
     assert!(error.contains("first element is `catalog`") && error.contains("JUnit"), "{error}");
 }
 
@@ -174,7 +147,7 @@ fn timers_of_statsd_have_a_type_and_a_rate() {
     assert_eq!(ask(histogram).key, AskKey::Unit);
     assert_eq!(mean_us(&in_unit(histogram, Unit::Us)), 20.0);
     assert_eq!(mean_us(&of("a.us:10|d|#op:get\na.us:30|d|#op:put\n", "op=put")), 30.0);
-    assert!(refused("a:1|c\nb:2|g\n").contains("no timer"));
+    assert!(refusal("a:1|c\nb:2|g\n").contains("no timer"));
 }
 
 #[test]
@@ -278,7 +251,7 @@ fn answers_to_dnsperf_and_mtr_are_times() {
     assert_eq!((values(&service), mean_us(&service)), (2, 1_000.0), "{}", format(&service));
     assert!(notes(&service).contains("1 of the queries had no answer"), "{}", notes(&service));
     let summary = "DNS Performance Testing Tool\n\nStatistics:\n\n  Average Latency (s):  0.001 (min 0.0005, max 0.0015)\n";
-    assert!(refused(summary).contains("with `-v`"), "{}", refused(summary));
+    assert!(refusal(summary).contains("with `-v`"), "{}", refusal(summary));
     let raw = "x 0 1\nh 0 10.0.0.1\np 0 100 1\nx 1 2\nh 1 10.0.0.2\np 1 300 2\nx 1 3\np 1 500 3\nx 1 4\n";
     let service = read(raw);
     assert_eq!((values(&service), service.classes()), (3, &["0".to_owned(), "1".to_owned()][..]));
@@ -290,7 +263,7 @@ fn answers_to_dnsperf_and_mtr_are_times() {
         "Mtr_Version,Start_Time,Status,Host,Hop,Ip,Loss%,Snt, ,Last,Avg,Best,Wrst,StDev,\nMTR.0.95,1,OK,a,1,b,0.00,20,0,0.06,0.06,0.05,0.10,0.01\n",
         "{\"report\": {\"mtr\": {\"src\": \"a\"}, \"hubs\": [{\"count\": 1, \"Avg\": 0.055, \"Best\": 0.052}]}}",
     ] {
-        assert!(refused(report).contains("`mtr --raw HOST`"), "{report}: {}", refused(report));
+        assert!(refusal(report).contains("`mtr --raw HOST`"), "{report}: {}", refusal(report));
     }
 }
 
@@ -315,7 +288,7 @@ fn types_below_the_names_are_no_row() {
         assert_eq!((values(&service), mean_us(&service)), (2, 11.0), "{}", format(&service));
         assert_eq!(service.classes(), ["get", "put"]);
     }
-    let error = refused("class,latency_us\nString,Float64\nget,1\nget,x\n");
+    let error = refusal("class,latency_us\nString,Float64\nget,1\nget,x\n");
     assert!(error.contains("`x`") && error.contains(":4:5:"), "{error}");
 }
 
@@ -351,9 +324,9 @@ fn what_r_and_numpy_print_is_read_if_it_is_whole() {
         ("[[1.5 2.5]\n [3.5 4.5]]\n", "several columns"),
         ("[10.5  20.5\n", "end is missing"),
     ] {
-        assert!(refused(text).contains(why), "{text}: {}", refused(text));
+        assert!(refusal(text).contains(why), "{text}: {}", refusal(text));
     }
-    let error = refused("[1] 10.5 -3\n");
+    let error = refusal("[1] 10.5 -3\n");
     assert!(error.contains(":1:10:"), "{error}");
 }
 
@@ -414,7 +387,7 @@ fn sums_and_profiles_are_named_with_what_to_do() {
             "a profiler",
         ),
     ] {
-        assert!(refused(text).contains(advice), "{text}: {}", refused(text));
+        assert!(refusal(text).contains(advice), "{text}: {}", refusal(text));
     }
 }
 

@@ -7,20 +7,17 @@
 mod prometheus;
 mod ranges;
 mod redis;
-mod rtla;
 mod ycsb;
 
 pub(super) use prometheus::{from_query, holds_exposition, read_exposition};
 pub(super) use ranges::{holds_ranges, read_ranges};
 pub(super) use redis::{holds_latency_stats, holds_replies, read_latency_stats, read_replies};
-pub(super) use rtla::{holds_rtla, read_rtla};
 pub(super) use ycsb::{holds_measurements, read_measurements};
 
-use super::unit::{Said, Unit, is_possible};
 use super::{Histogram, Place};
 use crate::LONGEST_PS;
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
-use crate::service::Bucket;
+use crate::input::Bucket;
 
 /// Between which times values lie: from `low_ps` on, below `high_ps` if there is an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +81,8 @@ impl Bins {
         if let Some(high_ps) = edges.high_ps.filter(|&high_ps| high_ps <= edges.low_ps) {
             return Err(RowProblem::Format(format!(
                 "its upper bound ({}) is not above its lower one ({})",
-                crate::show::time(high_ps as f64),
-                crate::show::time(edges.low_ps as f64)
+                crate::format::time(high_ps as f64),
+                crate::format::time(edges.low_ps as f64)
             )));
         }
         self.class(class)?.bins.push((edges, count));
@@ -157,7 +154,7 @@ impl Class {
             if edges.last().is_some_and(|&(_, before)| before >= low_ps) {
                 return Err(place.whole(format!(
                     "the buckets{of} overlap at {}; is it a histogram, and one only?",
-                    crate::show::time(low_ps as f64)
+                    crate::format::time(low_ps as f64)
                 )));
             }
             let high_ps = bin.high_ps.map_or_else(|| ENDLESS.saturating_mul(low_ps), |high_ps| high_ps - 1);
@@ -172,8 +169,8 @@ impl Class {
             notes.push(format!(
                 "{count} values{of} take {} or longer, and nothing says how long: they are taken as up to {} ({by}); \
                  measure with more buckets",
-                crate::show::time(low_ps as f64),
-                crate::show::time(high_ps as f64)
+                crate::format::time(low_ps as f64),
+                crate::format::time(high_ps as f64)
             ));
         }
         let spread = spread(&edges, &counts, self.sum_ps);
@@ -228,42 +225,6 @@ fn within(low_ps: u64, high_ps: u64, at: f64) -> (u64, u64) {
     } else {
         (high_ps - (2.0 * (1.0 - at) * width).round() as u64, high_ps)
     }
-}
-
-/// The unit of a histogram with this name, whose mean is about `mean` of it.
-///
-/// # Errors
-/// The question for it, if neither the name nor the user says it.
-pub(super) fn unit_of(
-    name: &str,
-    wanted: Option<Unit>,
-    mean: f64,
-    place: &Place<'_>,
-) -> Result<(Unit, &'static str), WorkloadError> {
-    if let Some(unit) = wanted {
-        return Ok((unit, "as you said"));
-    }
-    if let Said::Unit(unit) = Unit::of_name(name) {
-        return Ok((unit, "says its name"));
-    }
-    let answer = |unit: Unit| Answer {
-        key: AskKey::Unit,
-        value: unit.name().to_owned(),
-        means: format!("the mean is about {}", crate::show::time(mean * unit.ps() as f64)),
-    };
-    Err(WorkloadError::Ask(Box::new(Ask {
-        path: place.0.to_owned(),
-        problem: match name {
-            "" => "nothing says the unit of its times".to_owned(),
-            name => format!("the name of the histogram, `{name}`, does not say the unit of its times"),
-        },
-        key: AskKey::Unit,
-        answers: [Unit::Ns, Unit::Us, Unit::Ms, Unit::S]
-            .into_iter()
-            .filter(|unit| is_possible(mean * unit.ps() as f64))
-            .map(answer)
-            .collect(),
-    })))
 }
 
 /// Asks which of several histograms is meant.

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Bins, unit_of, which_one};
+use super::{Bins, which_one};
 use crate::LONGEST_PS;
 use crate::error::WorkloadError;
 use crate::input::percentiles::{Moments, Percentiles};
+use crate::input::plausible::unit_of;
 use crate::input::unit::Unit;
 use crate::input::{Columns, Data, Place, Read, Taken, shorten, text};
 

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::{Bins, Edges, unit_of, which_one};
+use super::{Bins, Edges, which_one};
 use crate::LONGEST_PS;
 use crate::error::{RowProblem, WorkloadError};
 use crate::input::number::{Number, Style};
+use crate::input::plausible::unit_of;
 use crate::input::unit::{Said, Unit};
 use crate::input::{Columns, Data, Place, Read, Taken, shorten};
 
@@ -112,7 +113,7 @@ struct Found {
     name: String,
     class: String,
     buckets: Vec<(u64, Bounds)>,
-    /// What is stated beside it, in its unit.
+    /// The mean that is stated beside it, in its unit.
     mean: Option<f64>,
     longest: Option<Number>,
 }
@@ -215,7 +216,7 @@ fn all(text: &str, dialect: Dialect) -> Vec<Found> {
     found
 }
 
-/// Those that are meant: of one name, each of a class.
+/// The histograms that are meant: those of one name, each of a class.
 fn chosen(mut found: Vec<Found>, wanted: &Columns, place: &Place<'_>) -> Result<Vec<Found>, WorkloadError> {
     let mut names: Vec<(String, u64)> = Vec::new();
     for histogram in &found {

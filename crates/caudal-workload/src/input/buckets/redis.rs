@@ -123,7 +123,7 @@ fn part(line: &str) -> Option<Part> {
     Some(rest.parse().map_or_else(|_| Part::Text(rest.trim_matches('"').to_owned()), Part::Number))
 }
 
-/// What a line of `INFO latencystats` begins with, before the name of a command.
+/// The beginning of a line of `INFO latencystats`, before the name of a command.
 const PERCENTILES: &str = "latency_percentiles_usec_";
 
 /// Is this a reply to `INFO latencystats`, or to `INFO` of everything?

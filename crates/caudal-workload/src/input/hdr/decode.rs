@@ -152,7 +152,7 @@ fn zigzag(bytes: Bytes<'_>) -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// Which values an index is of.
+/// The mapping from an index to the values that are counted there.
 struct Layout {
     unit_magnitude: u32,
     half_magnitude: u32,

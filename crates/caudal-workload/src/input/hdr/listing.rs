@@ -7,10 +7,11 @@
 use std::path::Path;
 
 use crate::error::{RowProblem, WorkloadError};
+use crate::input::Bucket;
 use crate::input::number::Style;
-use crate::input::unit::{Plausible, Unit};
+use crate::input::plausible::Plausible;
+use crate::input::unit::Unit;
 use crate::input::{Columns, Data, Histogram, Number, Place, Read, Taken, text, time_ps};
-use crate::service::Bucket;
 
 /// Does this hold a listing? Its heading tells, or, in a file that is called `.hgrm`, its first row.
 pub(in crate::input) fn holds_listing<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
@@ -195,7 +196,7 @@ fn mean_ps(buckets: &[Bucket], counted: u64) -> f64 {
     sum / counted as f64
 }
 
-/// What a percentile listing hides: its rows may give another mean than its values.
+/// Notes on what a percentile listing hides: its rows may give another mean than its values.
 fn notes(buckets: &[Bucket], counted: u64, said_ps: Option<f64>) -> Vec<String> {
     let ours = mean_ps(buckets, counted);
     let mut notes = Vec::new();
@@ -204,8 +205,8 @@ fn notes(buckets: &[Bucket], counted: u64, said_ps: Option<f64>) -> Vec<String> 
     {
         notes.push(format!(
             "the listing says that its mean is {}, its rows give {}; a listing with more rows would be closer",
-            crate::show::time(mean),
-            crate::show::time(ours),
+            crate::format::time(mean),
+            crate::format::time(ours),
         ));
     }
     notes

@@ -8,9 +8,10 @@ use base64::Engine as _;
 use super::decode::{Decoded, decode};
 use crate::LONGEST_PS;
 use crate::error::{RowProblem, WorkloadError};
-use crate::input::unit::{Plausible, Unit};
+use crate::input::Bucket;
+use crate::input::plausible::Plausible;
+use crate::input::unit::Unit;
 use crate::input::{Columns, Data, Histogram, Number, Place, Read, Taken, number::Style, text};
-use crate::service::Bucket;
 
 /// Is this a log? A line ends in an encoded histogram, which begin with the same letters, or says that it is one.
 pub(in crate::input) fn holds_intervals<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
@@ -95,7 +96,7 @@ impl Log {
         if tags.is_empty() {
             return Err(place.whole("holds no recorded values"));
         }
-        if let Some((name, _)) = tags.iter().find(|(name, _)| !crate::spec::is_class_name(name)) {
+        if let Some((name, _)) = tags.iter().find(|(name, _)| !crate::input::is_class_name(name)) {
             return Err(place.whole(format!("the tag {name:?} cannot name a class; use 1 to 64 characters")));
         }
         if tags.len() > 256 {

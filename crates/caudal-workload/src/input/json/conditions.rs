@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::plain;
+use super::values::plain;
 use crate::error::WorkloadError;
 use crate::input::{Columns, Data, Place, Read, Trace, shorten};
 
@@ -23,7 +23,7 @@ pub(super) struct Conditions {
 }
 
 impl Conditions {
-    /// What the user wants.
+    /// The conditions of the user.
     ///
     /// # Errors
     /// If it is no condition.
@@ -106,7 +106,7 @@ fn listed(names: &[String]) -> String {
     shown.join(", ")
 }
 
-/// What an object has under a key such as `status`, or `http.status`: that of an object within it, or one whose own name has the dot.
+/// The value of an object under a key such as `status`, or `http.status`: that of an object within it, or one whose own name has the dot.
 pub(super) fn lookup<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     let of = |key: &str| match value {
         Value::Array(items) => items.get(key.parse::<usize>().ok()?),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Known, are_percentiles, as_time, statistics_of};
+use super::values::{Known, are_percentiles, as_time, statistics_of};
 use crate::input::percentiles::{Statistic, percentile_of};
 use crate::input::unit::{Unit, words};
 
@@ -38,7 +38,7 @@ const SUMS: [&str; 28] = [
     "the",
 ];
 
-/// What a key is a statistic of, and which: nothing, if it is none.
+/// The statistic that a key names, and what it is of; none if it names no statistic.
 fn member(key: &str) -> Option<(Statistic, String)> {
     let is_sum = |word: &String| {
         SUMS.contains(&word.as_str())

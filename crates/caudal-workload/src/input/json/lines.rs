@@ -4,11 +4,16 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::{Collect, Conditions, class_key, difference, ends_of, lookup, plain, time_keys_in};
+use super::collect::{Collect, class_key};
+use super::conditions::{Conditions, lookup};
+use super::differences::{difference, ends_of};
+use super::keys::time_keys_in;
+use super::values::plain;
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 use crate::input::percentiles::unit_of_name;
+use crate::input::plausible::Plausible;
 use crate::input::source::{self, Source};
-use crate::input::unit::{Plausible, Unit};
+use crate::input::unit::Unit;
 use crate::input::{Columns, Place, Read};
 
 /// A writer of lines of JSON.
@@ -17,7 +22,7 @@ struct LineWriter {
     /// Where the time is in a line.
     key: &'static str,
     unit: Unit,
-    /// What must hold of a line: what is there, and its value.
+    /// The condition on a line: a key and its value.
     condition: Option<(&'static str, &'static str)>,
 }
 
@@ -157,7 +162,7 @@ pub(in crate::input) fn message_key(source: &Source, wanted: &Columns) -> Option
     MESSAGES.into_iter().find(|key| sample.iter().all(|line| line[key].is_string()))
 }
 
-/// What these lines carry under a key, a line each.
+/// The texts that these lines carry under a key, a line each.
 pub(in crate::input) fn messages(bytes: &[u8], key: &str) -> Result<Vec<u8>, WorkloadError> {
     let mut text = Vec::with_capacity(bytes.len() / 2);
     for (at, line) in bytes.split(|&byte| byte == b'\n').enumerate() {

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::{percentiles, statistics_of};
+use super::collect::percentiles;
+use super::values::statistics_of;
 use crate::error::WorkloadError;
 use crate::input::buckets::{self, Bins, Edges};
 use crate::input::number::{Number, Style};
@@ -12,7 +13,7 @@ use crate::input::percentiles::{Moments, Percentiles};
 use crate::input::unit::Unit;
 use crate::input::{Columns, Data, Place, Read, Taken, Trace, spans, time_ps};
 
-/// What pandas writes by `to_json`, as a list of objects, a row each; anything else as it is.
+/// The rows of a table that pandas wrote by `to_json`, as a list of objects; anything else as it is.
 ///
 /// * `orient="split"`: `{"columns": […], "index": […], "data": [[…], …]}`.
 /// * `orient="columns"`, which it does if nothing is said: `{"ms": {"0": 1.5, "1": 2.5}, …}`.
@@ -78,7 +79,7 @@ fn numbers_of_rows(map: &Map<String, Value>) -> Option<Vec<u64>> {
 /// Classes, and the times of each.
 type Classes = Vec<(String, Vec<f64>)>;
 
-/// What a known writer wrote.
+/// The content of a document of a known writer; none if the writer is unknown.
 pub(super) fn known(json: &Value, path: &Path, wanted: &Columns) -> Result<Option<Read>, WorkloadError> {
     let place = Place(path);
     if json["data"]["resultType"].is_string() {
@@ -194,7 +195,7 @@ fn is_profile(json: &Value) -> bool {
     is_v8 || is_speedscope || is_firefox || is_older
 }
 
-/// What a load generator sums up.
+/// A load generator's summary.
 struct Summary {
     writer: &'static str,
     /// Where the percentiles of latencies are, as a pointer of JSON.
@@ -349,7 +350,7 @@ fn benchmark_dot_net(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadEr
     Ok(read)
 }
 
-/// What `vitest bench --outputJson` writes, percentiles in ms, a class a benchmark.
+/// Reads the output of `vitest bench --outputJson`: percentiles in ms, a class a benchmark.
 fn vitest(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
     let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
     let groups: Vec<Value> = list(json, "files").iter().flat_map(|file| list(file, "groups")).collect();
@@ -370,7 +371,7 @@ fn vitest(json: &Value, place: &Place<'_>) -> Result<Read, WorkloadError> {
     Ok(read)
 }
 
-/// What to say of values that are means of so many runs.
+/// The note on values that are means of up to `most` runs.
 fn means_of_runs(most: f64) -> String {
     format!(
         "each value is the mean of up to {most:.0} runs: what single runs take beyond it is not in the file, so its tail is too short"

@@ -6,20 +6,20 @@
 use super::sample::Sample;
 use crate::input::unit::Unit;
 
-/// What is known of a writer's tables.
+/// The columns of a known writer's tables.
 #[derive(Debug)]
 pub(crate) struct Preset {
-    /// What the user calls the writer.
+    /// The name by which users know the writer.
     pub(crate) writer: &'static str,
     /// How to recognise it.
     pub(crate) signature: Signature,
     /// The column of the times.
     pub(crate) value: Column,
-    /// What the times are in.
+    /// The unit of the times.
     pub(crate) unit: Unit,
     /// The column of the classes.
     pub(crate) class: Option<Column>,
-    /// What classes are called, where the column holds codes.
+    /// Names of the classes, where the column holds codes.
     pub(crate) class_names: &'static [(&'static str, &'static str)],
     /// The column that says how often a time occurs, if it is a histogram.
     pub(crate) weight: Option<Column>,
@@ -35,7 +35,7 @@ pub(crate) struct Preset {
     pub(crate) refused: Option<&'static str>,
     /// The column of the ends, where that of the values has the beginnings.
     pub(crate) until: Option<Column>,
-    /// What to say of its times.
+    /// A note on what the writer's times include.
     pub(crate) note: Option<&'static str>,
 }
 
@@ -341,7 +341,7 @@ impl Column {
     }
 }
 
-/// What the field at a place looks like.
+/// The index of a field, and a test of what it looks like.
 type Rule = (usize, fn(&str) -> bool);
 
 /// Do all rows have so many fields, and in each place what the condition says?

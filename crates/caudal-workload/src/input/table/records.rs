@@ -4,11 +4,11 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use csv::{ByteRecord, ReaderBuilder, Trim};
 
-use super::Separator;
+use super::separator::Separator;
 
-/// What of the input is kept behind the reader: more than it reads ahead and than any sensible row is long.
+/// Bytes of the input that are kept behind the reader: more than it reads ahead and than any sensible row is long.
 const KEPT: usize = 1 << 20;
-/// What the reader of CSV reads at once.
+/// Bytes that the reader of CSV reads at once.
 const BUFFER: usize = 64 << 10;
 
 /// Rows of fields.
@@ -159,7 +159,7 @@ impl<R: Read> Window<R> {
         Window { input, kept: Vec::with_capacity(2 * KEPT + BUFFER), begin: 0, separator }
     }
 
-    /// What begins at `byte`, as far as it is kept.
+    /// The bytes from `byte` on, as far as they are kept.
     #[inline]
     fn from(&self, byte: u64) -> &[u8] {
         let at = byte.checked_sub(self.begin).and_then(|at| usize::try_from(at).ok());

@@ -3,6 +3,7 @@
 use csv::ByteRecord;
 
 use super::records::{Record, Records};
+use super::separator::Separator;
 use crate::input::number::{self, Number, Style};
 use crate::input::percentiles::percentile_of;
 use crate::input::source::Source;
@@ -10,15 +11,6 @@ use crate::input::unit::Unit;
 
 /// Rows that are looked at.
 pub(crate) const ROWS: usize = 500;
-
-/// What stands between two fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Separator {
-    /// This byte; fields may be quoted.
-    Byte(u8),
-    /// Blanks, any number of them.
-    Blanks,
-}
 
 /// The beginning of a table.
 pub(crate) struct Sample {
@@ -243,7 +235,7 @@ fn rows(head: &[u8], separator: Separator) -> (Vec<ByteRecord>, u64) {
     (rows, first_line)
 }
 
-/// What separates fields: what gives every row as many as the first one, and most of them.
+/// The separator of fields: what gives every row as many as the first one, and most of them.
 fn separator(head: &[u8], decimal: Option<char>) -> Separator {
     // A comma that stands before decimals separates nothing.
     let bytes = [b';', b'\t', b',', b'|'].into_iter().filter(|&byte| Some(char::from(byte)) != decimal);

@@ -1,10 +1,12 @@
 //! Distributions as tables: a value, and the share of what is up to it, beyond it, or of just this value.
 
-use super::sample::{Sample, Separator};
+use super::sample::Sample;
+
+use super::separator::Separator;
 use crate::input::text;
 use crate::input::unit::words;
 
-/// What the shares of a distribution are of.
+/// The requests that the shares of a distribution count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Points {
     /// Of all that is up to a value: they rise to 1, or to 100.

@@ -1,15 +1,13 @@
 //! When something happened: numbers in a unit, epochs, or dates with a time of day (ISO 8601).
 
-use jiff::Timestamp;
-use jiff::civil::DateTime;
-
 use super::Timestamps;
-use super::columns::Layout;
+use super::layout::Layout;
 use super::sample::Sample;
 use crate::error::{RowProblem, WorkloadError};
-use crate::input::between::epoch_unit;
+use crate::input::dates::{date_ps, epoch_unit, is_date};
 use crate::input::number::{Number, Style};
-use crate::input::unit::{Plausible, Unit};
+use crate::input::plausible::Plausible;
+use crate::input::unit::Unit;
 use crate::input::{Counted, Place, Taken, shorten, text};
 
 /// Of so many arrivals at the same time it is rather the clock that says so.
@@ -70,34 +68,6 @@ impl Reader {
 
 fn too_late(field: &[u8]) -> RowProblem {
     RowProblem::Format(format!("`{}` is beyond 213 days, the end of time here", shorten(&text(field))))
-}
-
-/// Does this begin with a date?
-fn is_date(field: &str) -> bool {
-    let digits = field.bytes().take_while(u8::is_ascii_digit).count();
-    digits == 4 && field.as_bytes().get(4).is_some_and(|&byte| byte == b'-' || byte == b'/')
-}
-
-/// The instant of a date with a time of day, in ps since 1970; one without a zone counts as UTC.
-pub(in crate::input) fn date_ps(field: &str) -> Option<i128> {
-    let mut text = field.trim().replace('/', "-");
-    // A comma before the decimals is as good as a point.
-    if let Some(comma) = text.find(',') {
-        text.replace_range(comma..=comma, ".");
-    }
-    // Nine digits of a second are as many as a time has here.
-    if let Some(point) = text.find('.') {
-        let digits = text[point + 1..].bytes().take_while(u8::is_ascii_digit).count();
-        if digits > 9 {
-            text.replace_range(point + 10..point + 1 + digits, "");
-        }
-    }
-    let text = text.strip_suffix(" UTC").unwrap_or(&text);
-    let instant = text.parse::<Timestamp>().ok().or_else(|| {
-        let civil: DateTime = text.parse().ok()?;
-        jiff::tz::Offset::UTC.to_timestamp(civil).ok()
-    })?;
-    Some(instant.as_nanosecond() * 1000)
 }
 
 /// Times as they come.
@@ -167,39 +137,6 @@ fn ties(times_ps: &[u64]) -> Option<String> {
         "{tied} of {} arrivals come at the same time as the one before, and the others {} or more later: such ties are \
          mostly those of the clock, and play as bursts that there were not; record times with more digits",
         times_ps.len(),
-        crate::show::time(*step as f64)
+        crate::format::time(*step as f64)
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_are_instants() {
-        let at = |text| date_ps(text).unwrap_or_else(|| panic!("{text}"));
-        let plain = at("2023-11-16 18:01:51.0828250");
-        assert_eq!(plain, 1_700_157_711_082_825_000_000);
-        for same in [
-            "2023-11-16T18:01:51.082825",
-            "2023-11-16T18:01:51.082825Z",
-            "2023-11-16T19:01:51.082825+01:00",
-            "2023-11-16 18:01:51,082825",
-            "2023/11/16 18:01:51.082825",
-            "2023-11-16 18:01:51.082825000000",
-            "2023-11-16 18:01:51.082825 UTC",
-        ] {
-            assert_eq!(at(same), plain, "{same}");
-        }
-        assert_eq!(date_ps("2023-13-16 18:01:51"), None);
-    }
-
-    #[test]
-    fn epochs_are_known_by_their_size() {
-        assert_eq!(epoch_unit("1700000000.01"), Some(Unit::S));
-        assert_eq!(epoch_unit("1700000000000"), Some(Unit::Ms));
-        assert_eq!(epoch_unit("1700000000000000"), Some(Unit::Us));
-        assert_eq!(epoch_unit("1700000000000000000"), Some(Unit::Ns));
-        assert_eq!(epoch_unit("12.5"), None);
-    }
 }

@@ -8,6 +8,7 @@
 mod answers;
 mod java;
 mod postgres;
+mod rtla;
 mod statsd;
 mod tests;
 mod tracing;
@@ -15,6 +16,8 @@ mod vectors;
 mod xml;
 
 use std::path::Path;
+
+pub(super) use rtla::{holds_rtla, read_rtla};
 
 use super::source::Source;
 use super::{Columns, Place, Read, source, table, text};
@@ -95,7 +98,7 @@ const LINES: usize = 400;
 /// More names than this are no classes unless somebody says so.
 const CLASSES_MAX: usize = 16;
 
-/// What a tool wrote, as a table.
+/// The output of a tool, as a table.
 struct Shown {
     /// As it is named to the user.
     format: &'static str,
@@ -107,7 +110,7 @@ struct Shown {
     /// The column that says how often each time occurs; none of the others does, whatever it is called.
     count: Option<String>,
     notes: Vec<String>,
-    /// What the column is called to the user, and what says its unit, where the table's own words do not fit.
+    /// The column's name for the user, and what says its unit, where the table's own words do not fit.
     called: Option<(String, &'static str)>,
 }
 
@@ -231,7 +234,7 @@ fn most(lines: &[&str], looks: impl Fn(&str) -> bool) -> bool {
     alike >= 2 && 3 * alike >= 2 * lines.len()
 }
 
-/// What a note says of lines that hold no time: so many of them, and what they are like.
+/// The note on lines that hold no time: so many of them, and what they are like.
 fn passed_over(count: usize, noun: &str, what: &str) -> Option<String> {
     let s = if count == 1 { "" } else { "s" };
     (count > 0).then(|| format!("passed over: {count} {noun}{s} {what}"))

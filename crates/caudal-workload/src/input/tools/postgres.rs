@@ -33,13 +33,13 @@ pub(in crate::input) struct Places {
 const PLACES: Places =
     Places { user: 1, database: 2, command: 7, severity: 11, message: 13, application: 22 };
 
-/// What a message says of a duration.
+/// The parts of a message about a duration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Duration<'a> {
     ms: &'a str,
     /// `statement`, `parse`, `bind`, `execute`, `plan`, `fastpath`, or nothing if it does not say it.
     kind: &'a str,
-    /// What was executed.
+    /// The statement that was executed.
     statement: &'a str,
 }
 
@@ -139,7 +139,7 @@ fn of_json(line: &str) -> Option<Entry> {
     (value["error_severity"].is_string() && value["message"].is_string()).then_some(Entry(value))
 }
 
-/// What is known of the log while it is read.
+/// The state of reading a log.
 #[derive(Default)]
 struct Seen {
     kinds: Names,
@@ -149,7 +149,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// What took so long: as the message says it, or the command beside it.
+    /// The class of a duration: as the message says it, or the command beside it.
     fn kind<'a>(&mut self, duration: Duration<'a>, command: Option<&str>) -> &'a str {
         let kind = match (duration.kind, command) {
             ("", Some("PARSE")) => "parse",

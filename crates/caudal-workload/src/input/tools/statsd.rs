@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use super::{Shown, most, passed_over};
 use crate::error::{Answer, Ask, AskKey, WorkloadError};
 use crate::input::number::{Number, Style};
-use crate::input::unit::{Plausible, Said, Unit};
+use crate::input::plausible::Plausible;
+use crate::input::unit::{Said, Unit};
 use crate::input::{Columns, Place, shorten, text};
 
 /// A metric.
@@ -71,7 +72,7 @@ impl Chosen<'_> {
 /// The column that says which timer a value is of.
 const METRIC: &str = "metric";
 
-/// Which timers are meant.
+/// The timers that are meant.
 ///
 /// # Errors
 /// The question for it, and if there are none.

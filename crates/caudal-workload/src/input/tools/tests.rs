@@ -19,7 +19,7 @@ pub(super) fn holds_go(lines: &[&str]) -> bool {
     lines.first().is_some_and(|line| line.starts_with('{')) && most(lines, |line| event(line).is_some())
 }
 
-/// What each test took.
+/// A table of what each test of `go test` took.
 pub(super) fn of_go(bytes: &[u8], place: &Place<'_>) -> Result<Shown, WorkloadError> {
     let text = text(bytes);
     let mut shown =

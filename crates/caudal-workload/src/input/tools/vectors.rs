@@ -11,7 +11,7 @@ use crate::input::{Place, text};
 /// Words that R prints above durations, before their unit.
 const UNIT: [&str; 2] = ["Time differences in ", "Units: "];
 
-/// What stands above what R's `summary` prints.
+/// The header of what R's `summary` prints.
 const SUMMARY: &str = "Min. 1st Qu. Median Mean 3rd Qu. Max.";
 
 /// Is this what R's `summary` prints of a vector?
@@ -103,7 +103,7 @@ pub(super) fn from_r(bytes: &[u8], place: &Place<'_>) -> Result<Shown, WorkloadE
     Ok(shown)
 }
 
-/// What stands between the brackets of an array that NumPy printed, if this is one, whole or as far as the lines go.
+/// The text between the brackets of an array that NumPy printed, if this is one, whole or as far as the lines go.
 fn inner(text: &str) -> Option<&str> {
     let text = text.trim();
     let text = text.strip_prefix("array(").unwrap_or(text);

@@ -103,7 +103,7 @@ fn plain(value: &str) -> String {
     KNOWN.iter().fold(value.to_owned(), |text, (entity, letter)| text.replace(entity, letter))
 }
 
-/// What it holds as a table.
+/// The content of a document as a table.
 ///
 /// # Errors
 /// If it is other XML than is known here.
@@ -122,7 +122,7 @@ pub(super) fn table(bytes: &[u8], place: &Place<'_>) -> Result<Shown, WorkloadEr
     }
 }
 
-/// What each test took, in seconds: `<testcase classname="a" name="b" time="0.012"/>`.
+/// A table of what each test took, in seconds: `<testcase classname="a" name="b" time="0.012"/>`.
 fn runs(text: &str, place: &Place<'_>) -> Result<Shown, WorkloadError> {
     let mut shown = Shown::new("runs of tests as JUnit's XML", &["time_s", "name", "classname"]);
     let mut names = Names::default();

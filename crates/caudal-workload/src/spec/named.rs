@@ -4,20 +4,21 @@ use std::path::Path;
 
 use caudal_policy::time::Picos;
 
+use super::{ClassSpec, DistributionSpec, FileSpec, LogSpread, ServiceSpec};
 use crate::error::WorkloadError;
 use crate::input::Columns;
+use crate::nearest::nearest;
 use crate::service::Service;
-use crate::spec::{ClassSpec, DistributionSpec, FileSpec, LogSpread, ServiceSpec};
 
 /// The files of measured service times that are built in, by their paths; `data/README.md` says how they were made.
 const FILES: [(&str, &[u8]); 7] = [
-    (ROCKSDB_PATH, include_bytes!("../../../data/rocksdb-get-scan.csv")),
-    ("data/stemming.csv", include_bytes!("../../../data/stemming.csv")),
-    ("data/routing.csv", include_bytes!("../../../data/routing.csv")),
-    ("data/block-cache.csv", include_bytes!("../../../data/block-cache.csv")),
-    ("data/nearest-12.csv", include_bytes!("../../../data/nearest-12.csv")),
-    ("data/nearest-20.csv", include_bytes!("../../../data/nearest-20.csv")),
-    ("data/black-scholes.csv", include_bytes!("../../../data/black-scholes.csv")),
+    (ROCKSDB_PATH, include_bytes!("../../../../data/rocksdb-get-scan.csv")),
+    ("data/stemming.csv", include_bytes!("../../../../data/stemming.csv")),
+    ("data/routing.csv", include_bytes!("../../../../data/routing.csv")),
+    ("data/block-cache.csv", include_bytes!("../../../../data/block-cache.csv")),
+    ("data/nearest-12.csv", include_bytes!("../../../../data/nearest-12.csv")),
+    ("data/nearest-20.csv", include_bytes!("../../../../data/nearest-20.csv")),
+    ("data/black-scholes.csv", include_bytes!("../../../../data/black-scholes.csv")),
 ];
 const ROCKSDB_PATH: &str = "data/rocksdb-get-scan.csv";
 /// Makes scans of 517 gets, as measured, those of 50 gets that Q-Zilla's (HPCA 2020, section 6) are.
@@ -26,9 +27,9 @@ const SHORT_SCANS: f64 = 0.0967;
 /// A workload with a name.
 #[derive(Debug)]
 pub struct NamedWorkload {
-    /// What files and the command line call it.
+    /// The name in files and on the command line.
     pub name: &'static str,
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     pub summary: &'static str,
     /// Where its numbers come from, in one sentence.
     pub source: &'static str,
@@ -38,7 +39,7 @@ pub struct NamedWorkload {
 }
 
 impl NamedWorkload {
-    /// What a file would have to say for the same workload. The measured ones are files that are built in,
+    /// The spec that a file would have for the same workload. The measured ones are files that are built in,
     /// so their path need not exist: compile them by [`NamedWorkload::compile`], or by name.
     pub fn spec(&self) -> ServiceSpec {
         (self.recipe)()
@@ -83,16 +84,6 @@ pub fn find_named(name: &str) -> Result<&'static NamedWorkload, WorkloadError> {
             }
         },
     })
-}
-
-/// The candidate that `name` may be a slip for.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase().replace(['_', ' '], "-");
-    candidates
-        .map(|candidate| (strsim::jaro_winkler(&name, candidate), candidate))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
 }
 
 static NAMED: [NamedWorkload; 23] = [

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::which_one;
 use crate::error::WorkloadError;
+use crate::input::buckets::which_one;
 use crate::input::source::Source;
 use crate::input::unit::Unit;
 use crate::input::{Columns, Place, Read, table};

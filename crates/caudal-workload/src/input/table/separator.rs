@@ -1,0 +1,10 @@
+//! What stands between the fields of a table: the sample finds it out, and the reader of rows goes by it.
+
+/// The separator between two fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Separator {
+    /// This byte; fields may be quoted.
+    Byte(u8),
+    /// Blanks, any number of them.
+    Blanks,
+}

@@ -1,0 +1,11 @@
+//! Which known name a user's word may be a slip for: the errors about named workloads, distributions and arrival processes ask it.
+
+/// The candidate that `name` may be a slip for.
+pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase().replace(['_', ' '], "-");
+    candidates
+        .map(|candidate| (strsim::jaro_winkler(&name, candidate), candidate))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
