@@ -1,7 +1,7 @@
 //! What rules ask of a system.
 
 use caudal_policy::Picos;
-use caudal_policy::allocation::{AllocationConfig, Grow, Shrink};
+use caudal_policy::allocation::{Grow, Shrink};
 use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_policy::dispatch::DispatchConfig;
 use caudal_policy::parallelism::{
@@ -10,7 +10,8 @@ use caudal_policy::parallelism::{
 use caudal_policy::rebalance::RebalanceConfig;
 
 use super::{COST_MAX, TIME_MAX};
-use crate::{Costs, Pools, Stalls, System, Variant};
+use crate::engine_loop::quantum;
+use crate::{Costs, Pools, Stalls, System};
 
 /// Most active requests that a table names.
 const ACTIVE_MAX: u32 = 100_000;
@@ -25,18 +26,6 @@ pub(super) fn central(system: &System) -> bool {
 
 pub(super) fn steals(system: &System) -> bool {
     matches!(system.rebalance, RebalanceConfig::WorkStealing(_) | RebalanceConfig::StealAndShed(_))
-}
-
-pub(super) fn quantum(system: &System) -> Option<Picos> {
-    match system.discipline {
-        DisciplineConfig::ProcessorSharing(config) => Some(config.quantum),
-        DisciplineConfig::Las(config) => Some(config.quantum),
-        DisciplineConfig::Fcfs
-        | DisciplineConfig::Srpt
-        | DisciplineConfig::PreemptiveSita(_)
-        | DisciplineConfig::SqdSita(_)
-        | DisciplineConfig::IsqdSita(_) => None,
-    }
 }
 
 /// Most started tasks of a worker, where the discipline bounds them.
@@ -66,22 +55,6 @@ pub(super) fn lanes(system: &System) -> Option<SitaConfig> {
     }
 }
 
-/// Is there nothing to its contexts but pools in which tasks stay?
-pub(super) fn contexts_alone(system: &System, costs: &Costs) -> bool {
-    let by_turns = match system.discipline {
-        DisciplineConfig::ProcessorSharing(config) => config.quantum > Picos::ZERO,
-        DisciplineConfig::Las(config) => config.quantum > Picos::ZERO,
-        _ => true,
-    };
-    let blind = matches!(
-        system.dispatch,
-        DispatchConfig::Random | DispatchConfig::RoundRobin | DispatchConfig::Sita(_)
-    );
-    let stay = system.allocation.triggers().is_none() && system.cores_allocated == system.cores;
-    let papers = system.variant == crate::Variant::Paper && costs.dispatcher_quantum == Picos::ZERO;
-    by_turns && blind && stay && papers && system.rebalance == RebalanceConfig::None
-}
-
 /// Are the reservations not those of every pool?
 pub(super) fn reserved_wrong(system: &System) -> bool {
     let sizes = system.pool_sizes();
@@ -105,20 +78,6 @@ pub(crate) fn clairvoyant(system: &System) -> bool {
         || system.discipline == DisciplineConfig::Srpt
         || matches!(system.parallelism, ParallelismConfig::Clairvoyant(_))
         || knows_more(system).is_some()
-}
-
-/// Is there anything beside requests that fork that their host does not know?
-pub(super) fn forks_not_alone(system: &System, costs: &Costs) -> bool {
-    let alone = system.contexts.is_none()
-        && system.pools.count(system.cores) == 1
-        && system.dispatch == DispatchConfig::Random
-        && system.rebalance == RebalanceConfig::None
-        && system.discipline == DisciplineConfig::Fcfs
-        && system.allocation == AllocationConfig::Static
-        && system.cores_allocated == system.cores
-        && system.variant == Variant::Paper
-        && costs.dispatcher == Picos::ZERO;
-    system.parallelism.forks() && !alone
 }
 
 /// Has tail-control either a target or a table?
@@ -285,14 +244,6 @@ pub(super) fn costs_too_long(_: &System, costs: &Costs) -> bool {
         sleep_after,
     ];
     all.iter().any(|&cost| cost > COST_MAX)
-}
-
-/// Is there a host that does not know the costs of measured runs?
-pub(super) fn costs_unknown(system: &System, costs: &Costs) -> bool {
-    let hosts_of_their_own = system.contexts.is_some()
-        || system.parallelism.forks()
-        || system.variant == Variant::AuthorsSimulator;
-    !costs.is_plain() && (hosts_of_their_own || fluid(system))
 }
 
 /// Are there stalls that are no distribution, or longer than any cost?

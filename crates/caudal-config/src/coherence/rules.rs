@@ -9,13 +9,13 @@ use caudal_policy::rebalance::RebalanceConfig;
 
 use super::broken::{
     EPOCH_MIN, allocation_shares_wrong, allocation_times_wrong, central, clairvoyant, clairvoyant_thresholds,
-    classes_differ, contexts_alone, costs_too_long, costs_unknown, empty_band, fluid, forks_not_alone,
-    is_one_of_both, is_time, lane, lanes, numbers_wrong, quantum, reserved_wrong, retune, several_sharing,
-    sizes_wrong, stalls_too_much, stalls_wrong, started_max, steals, tail_control, targets_too_long,
-    window_wrong,
+    classes_differ, costs_too_long, empty_band, fluid, is_one_of_both, is_time, lane, lanes, numbers_wrong,
+    reserved_wrong, retune, several_sharing, sizes_wrong, stalls_too_much, stalls_wrong, started_max, steals,
+    tail_control, targets_too_long, window_wrong,
 };
 use super::{PROBE_FACTORS, QUANTUM_MIN, RUNTIME_QUANTUM_MAX, RUNTIME_QUANTUM_MIN, Rule, TIME_MAX};
-use crate::{CORES_MAX, Pools, Variant};
+use crate::engine_loop::quantum;
+use crate::{CORES_MAX, EngineLoop, LoopLacks, Pools, Variant};
 
 /// The rule that [`ContextsConfig::fault`](crate::ContextsConfig::fault) has more to say about.
 pub(super) const CONTEXTS: &str = "contexts";
@@ -75,7 +75,10 @@ pub(super) const RULES: &[Rule] = &[
             "system.rebalance",
             "system.allocation",
         ],
-        broken: |system, costs| system.contexts.is_some() && !contexts_alone(system, costs),
+        broken: |system, costs| {
+            let lacks = EngineLoop::Contexts.lacks(system, costs);
+            system.contexts.is_some() && lacks == Some(LoopLacks::PolicyOfContexts)
+        },
     },
     Rule {
         name: "adaptation",
@@ -130,7 +133,10 @@ pub(super) const RULES: &[Rule] = &[
             "system.contexts",
             "costs.dispatcher",
         ],
-        broken: forks_not_alone,
+        broken: |system, costs| {
+            let lacks = EngineLoop::Forks.lacks(system, costs);
+            system.parallelism.forks() && lacks == Some(LoopLacks::PolicyOfForks)
+        },
     },
     Rule {
         name: "thresholds",
@@ -606,7 +612,7 @@ pub(super) const RULES: &[Rule] = &[
             "system.discipline",
             "system.variant",
         ],
-        broken: costs_unknown,
+        broken: |system, costs| !EngineLoop::of(system).accounts_for(system, costs),
     },
     Rule {
         name: "probe-factor",
