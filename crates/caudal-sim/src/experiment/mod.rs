@@ -19,6 +19,9 @@
 //! Latency covers every measured request: after the last one has arrived, arrivals go on until all of them
 //! have completed. Core time is accounted from the first to the last measured arrival.
 
+pub mod recorded;
+pub mod steady;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use caudal_config::{Costs, Measure, Metric, System, Variant, WarmUp};
@@ -31,12 +34,13 @@ use caudal_stats::mser::Mser5;
 use caudal_stats::trend::{self, Halves};
 use caudal_stats::{Decision, Estimate, Replicated, Scale, StopRule};
 use caudal_workload::{Arrivals, Service};
+use serde::{Deserialize, Serialize};
 
-use crate::engine::{Account, ClassStats, LOOKS, Length, Outcome, Run, Unwatched, simulate};
+use crate::engine::{Account, ClassStats, LOOKS, Length, Outcome, Run, ShortCuts, Unwatched, simulate};
 use crate::lanes::LaneLoad;
-use crate::recorded::Recorded;
-use crate::row::Gap;
-use crate::steady::{LENIENCE, Memory, Overheads};
+
+use self::recorded::Recorded;
+use self::steady::{LENIENCE, Memory, Overheads};
 
 /// Replications of a stage: at least, and at most.
 pub const STAGE_MIN: u32 = 12;
@@ -103,6 +107,17 @@ pub struct Quantity {
     pub percentile: Option<f64>,
     /// Instead of both: the share of requests with a longer latency than this, in ps.
     pub above_ps: Option<u64>,
+}
+
+/// A percentile around which there are hardly any values.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Gap {
+    /// Which one, 0 to 100.
+    pub percentile: f64,
+    /// The value below the gap.
+    pub low_ns: f64,
+    /// The value above it.
+    pub high_ns: f64,
 }
 
 /// Statistics of a class, or of all requests.
@@ -532,7 +547,7 @@ impl Experiment<'_> {
             length,
             pilot,
             waits: self.measure.wait,
-            stepwise: false,
+            short_cuts: ShortCuts::ALL,
             stop: Some(stop),
         };
         match self.system.variant {

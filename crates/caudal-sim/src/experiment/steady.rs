@@ -38,7 +38,7 @@ use caudal_stats::trend;
 
 use crate::engine::Account;
 use crate::experiment::{Experiment, Results};
-use crate::lanes::{LaneLoad, lane_loads};
+use crate::lanes::{LaneLoad, lane_loads, throughput};
 
 /// From this share of their time on, the cores can not keep up, or it would take too long to see that they do.
 pub const FULL: f64 = 0.995;
@@ -321,14 +321,6 @@ impl Experiment<'_> {
         // Services are whole picoseconds, and requests that straddle the ends of a run are not many.
         (low - 1e-3 * offered..=high + 1e-3 * offered).contains(&offered)
     }
-}
-
-/// What a core does with so many active contexts, on average, on straight lines between whole numbers of them.
-pub(crate) fn throughput(speeds: &[f64], active: f64) -> f64 {
-    let at = |count: usize| if count == 0 { 0.0 } else { speeds[(count - 1).min(speeds.len() - 1)] };
-    let below = active.floor();
-    let (from, to) = (at(below as usize), at(below as usize + 1));
-    from + (to - from) * (active - below)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! How fast workers are: alone on their cores, or hardware contexts that share one.
 
 /// What a host asks of the machine; `SHARED` tells at compile time whether speeds change at all.
-pub(in crate::engine) trait Machine {
+pub(super) trait Speeds {
     /// Do workers share cores?
     const SHARED: bool;
 
@@ -16,11 +16,11 @@ pub(in crate::engine) trait Machine {
 }
 
 /// Every worker is a core.
-pub(in crate::engine) struct Alone {
-    pub(in crate::engine) cores: u32,
+pub(super) struct WholeCores {
+    pub(super) cores: u32,
 }
 
-impl Machine for Alone {
+impl Speeds for WholeCores {
     const SHARED: bool = false;
 
     #[inline(always)]
@@ -43,7 +43,7 @@ impl Machine for Alone {
 }
 
 /// Contexts that share cores.
-pub(in crate::engine) struct Shared {
+pub(super) struct SharedSpeeds {
     /// By active contexts: what a core does in all, of what it does with one; the first is for none.
     throughput: Box<[f64]>,
     /// By active contexts: what each of them does.
@@ -52,17 +52,17 @@ pub(in crate::engine) struct Shared {
     active: Box<[u32]>,
 }
 
-impl Shared {
+impl SharedSpeeds {
     /// So many cores; `throughput` is by active contexts from 1 on.
-    pub(in crate::engine) fn new(cores: u32, throughput: &[f64]) -> Shared {
+    pub(super) fn new(cores: u32, throughput: &[f64]) -> SharedSpeeds {
         let rate = |(at, total): (usize, &f64)| total / (at + 1) as f64;
         let rates = std::iter::once(0.0).chain(throughput.iter().enumerate().map(rate)).collect();
         let throughput = std::iter::once(0.0).chain(throughput.iter().copied()).collect();
-        Shared { throughput, rates, active: vec![0; cores as usize].into() }
+        SharedSpeeds { throughput, rates, active: vec![0; cores as usize].into() }
     }
 }
 
-impl Machine for Shared {
+impl Speeds for SharedSpeeds {
     const SHARED: bool = true;
 
     #[inline]

@@ -8,12 +8,10 @@ use caudal_policy::parallelism::{
 };
 use caudal_workload::OfferedAt;
 
+use super::Forks;
 use super::retuning::{Oracle, Retuning};
-use super::{Forks, Parts};
-use crate::engine::observe::Sink;
-use crate::engine::record::Recorder;
-use crate::engine::source::Source;
-use crate::engine::{Outcome, Run};
+use crate::engine::kernel::observe::Sink;
+use crate::engine::kernel::run::{Outcome, Run};
 use crate::thresholds::{TableDemand, tables};
 
 /// Requests that fork, under the policy of the run's system.
@@ -40,14 +38,14 @@ fn tail_control<const SPAN: bool, O: Sink>(
     observer: O,
 ) -> Outcome {
     let tables = threshold_tables(run, config, Knowledge::Processed);
-    let retuning = config.retune.map(|retune| run.retuning(config, retune));
+    let retuning = config.retune.map(|retune| retuning(run, config, retune));
     forks_with(run, (TailControl::<SPAN>::new(tables, config), retuning), observer)
 }
 
 /// The tables of `config`, or those for its targets, the workload and the load.
 fn threshold_tables(run: &Run<'_>, config: &TailControlConfig, knowledge: Knowledge) -> ClassTables {
     let work_out = || {
-        let found = tables(run.service, &run.table_demand(config, knowledge));
+        let found = tables(run.service, &table_demand(run, config, knowledge));
         // With more work than cores, no table helps.
         found.map_or_else(|_| ThresholdTable::never().into(), |tables| tables.scaled(config.scale))
     };
@@ -65,61 +63,45 @@ pub(in crate::engine) fn forks_under<P: Parallelism, O: Sink>(
 
 fn forks_with<P: Parallelism, O: Sink>(
     run: &Run<'_>,
-    (policy, retuning): (P, Option<Retuning>),
+    policies: (P, Option<Retuning>),
     observer: O,
 ) -> Outcome {
-    let parts = Parts {
-        policy,
-        retuning,
-        workers: run.system.cores,
-        costs: *run.costs,
-        graphs: run.service.dag().clone(),
-        source: Source::new(run.arrivals.sampler(run.seed, run.mean_gap_ps), run.service.sampler(run.seed)),
-        recorder: Recorder::of(run),
-        patience_ps: run.patience_ps(),
-        seed: run.seed,
-        length: run.length,
-        stop: run.stop,
-        observer,
-    };
-    Forks::new(parts).run()
+    Forks::new(run, policies, observer).run()
 }
 
-impl Run<'_> {
-    /// What tables of `config` are for.
-    fn table_demand(&self, config: &TailControlConfig, knowledge: Knowledge) -> TableDemand {
-        let classes = self.service.classes();
-        let targets = match config.classes.is_empty() {
-            true => vec![config.target],
-            false => classes.iter().map(|class| config.target_of(class)).collect(),
-        };
-        TableDemand { targets, mean_gap_ps: self.mean_gap_ps, work: 1.0, cores: self.system.cores, knowledge }
-    }
+/// What tables of `config` are for.
+fn table_demand(run: &Run<'_>, config: &TailControlConfig, knowledge: Knowledge) -> TableDemand {
+    let classes = run.service.classes();
+    let targets = match config.classes.is_empty() {
+        true => vec![config.target],
+        false => classes.iter().map(|class| config.target_of(class)).collect(),
+    };
+    TableDemand { targets, mean_gap_ps: run.mean_gap_ps, work: 1.0, cores: run.system.cores, knowledge }
+}
 
-    /// Thresholds of `config` that are worked out anew.
-    fn retuning(&self, config: &TailControlConfig, retune: RetuneConfig) -> Retuning {
-        let demand = self.table_demand(config, Knowledge::Processed);
-        let scale = config.scale;
-        if !retune.oracle {
-            let span = self.service.dag().span();
-            let purpose = Purpose { targets: demand.targets, cores: demand.cores, span, scale };
-            return Retuning::Measured(Tuner::new(retune, purpose));
-        }
-        let (service, arrivals) = (self.service.clone(), self.arrivals.clone());
-        let make = move |offered: OfferedAt| {
-            let demand = TableDemand {
-                mean_gap_ps: demand.mean_gap_ps / offered.rate,
-                work: demand.work * offered.work,
-                ..demand.clone()
-            };
-            tables(&service, &demand).ok().map(|tables| tables.scaled(scale))
-        };
-        Retuning::Known(Oracle {
-            every_ps: retune.every.0.max(1),
-            next_ps: 0,
-            offered_at: Box::new(move |at_ps| arrivals.offered_at(at_ps)),
-            make: Box::new(make),
-            last: None,
-        })
+/// Thresholds of `config` that are worked out anew.
+fn retuning(run: &Run<'_>, config: &TailControlConfig, retune: RetuneConfig) -> Retuning {
+    let demand = table_demand(run, config, Knowledge::Processed);
+    let scale = config.scale;
+    if !retune.oracle {
+        let span = run.service.dag().span();
+        let purpose = Purpose { targets: demand.targets, cores: demand.cores, span, scale };
+        return Retuning::Measured(Tuner::new(retune, purpose));
     }
+    let (service, arrivals) = (run.service.clone(), run.arrivals.clone());
+    let make = move |offered: OfferedAt| {
+        let demand = TableDemand {
+            mean_gap_ps: demand.mean_gap_ps / offered.rate,
+            work: demand.work * offered.work,
+            ..demand.clone()
+        };
+        tables(&service, &demand).ok().map(|tables| tables.scaled(scale))
+    };
+    Retuning::Known(Oracle {
+        every_ps: retune.every.0.max(1),
+        next_ps: 0,
+        offered_at: Box::new(move |at_ps| arrivals.offered_at(at_ps)),
+        make: Box::new(make),
+        last: None,
+    })
 }

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use caudal_policy::parallelism::Size;
 
 use super::requests::{Piece, Requests};
-use crate::engine::bits::BitSet;
+use crate::engine::kernel::bits::BitSet;
 
 pub(super) struct Deques {
     deques: Box<[VecDeque<Piece>]>,

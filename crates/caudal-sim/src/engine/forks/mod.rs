@@ -26,68 +26,40 @@ mod retuning;
 mod site;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use caudal_config::Costs;
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{Landing, Look, Parallelism, Seen, Size};
 use caudal_policy::random::Draw;
-use caudal_workload::Graphs;
 
 use self::deques::Deques;
 use self::requests::{NONE, Piece, Requests};
 use self::retuning::Retuning;
 use self::site::{Phase, Site, Worker};
-use super::bits::BitSet;
-use super::core::{Account, work_ps};
-use super::host::{Length, Purpose, stream};
-use super::keys::{FAR, Keys};
-use super::observe::{Event, Sink};
-use super::record::Recorder;
-use super::source::Source;
-use super::tree::{NEVER, WinnerTree};
-use super::window::Window;
-use super::{Outcome, outcome};
-
-/// What a host is made of.
-struct Parts<'a, P, O> {
-    policy: P,
-    retuning: Option<Retuning>,
-    workers: u32,
-    costs: Costs,
-    graphs: Arc<Graphs>,
-    source: Source,
-    recorder: Recorder,
-    patience_ps: u64,
-    seed: u64,
-    length: Length,
-    stop: Option<&'a AtomicBool>,
-    observer: O,
-}
+use crate::engine::kernel::account::Account;
+use crate::engine::kernel::bits::BitSet;
+use crate::engine::kernel::intake::{Arrival, Intake};
+use crate::engine::kernel::keys::{FAR, Keys};
+use crate::engine::kernel::observe::{Event, Sink};
+use crate::engine::kernel::run::{Outcome, Run, outcome};
+use crate::engine::kernel::streams::{Purpose, stream};
+use crate::engine::kernel::tree::{NEVER, WinnerTree};
+use crate::engine::kernel::window::Measured;
 
 /// See the [module](self).
 struct Forks<'a, P, O> {
     site: Site<O>,
     policy: P,
-    source: Source,
-    window: Window,
-    arrival_key: u64,
+    intake: Intake<'a>,
     victim_seed: u64,
     attempts: u64,
     landing_seed: u64,
     /// Looks at the requests that run.
     looks: u64,
-    drains: bool,
-    /// See [`super::Run::stop`].
-    stop: Option<&'a AtomicBool>,
 }
 
 impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
-    fn new(parts: Parts<'a, P, O>) -> Self {
-        let Parts {
-            policy, retuning, workers, costs, graphs, source, recorder, seed, length, observer, ..
-        } = parts;
+    fn new(run: &Run<'a>, (policy, retuning): (P, Option<Retuning>), observer: O) -> Self {
+        let (workers, costs, seed) = (run.system.cores, *run.costs, run.seed);
         let kept = policy.kept().min(workers) as usize;
         let count = workers as usize;
         let worker = Worker {
@@ -106,7 +78,7 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
             tree: WinnerTree::new(count),
             workers: vec![worker; count].into(),
             deques: Deques::new(count, kept > 0),
-            requests: Requests::new(graphs, stream(seed, Purpose::Graph), workers),
+            requests: Requests::new(run.service.dag().clone(), stream(seed, Purpose::Graph), workers),
             queue: VecDeque::new(),
             active: 0,
             waiting,
@@ -117,35 +89,30 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
             account: Account::default(),
             events: 0,
             settled_ps: 0,
-            recorder,
-            measured: length.warm_up..length.warm_up + length.measured,
-            measured_left: length.measured,
+            recorder: run.recorder(),
+            measured: Measured::new(run.length),
             observer,
         };
         Forks {
             site,
             policy,
-            source,
-            window: Window::new(length, parts.patience_ps),
-            arrival_key: NEVER,
+            intake: Intake::of(run),
             victim_seed: stream(seed, Purpose::Walk),
             attempts: 0,
             landing_seed: stream(seed, Purpose::Dispatch),
             looks: 0,
-            drains: false,
-            stop: parts.stop,
         }
     }
 
     /// Runs to the end: all measured requests have completed, or the system is overloaded.
     fn run(mut self) -> Outcome {
         self.refresh_arrival();
-        while self.arrival_key != NEVER || self.has_to_drain() {
+        while self.intake.key != NEVER || self.intake.has_to_drain(&mut self.site) {
             let due = self.site.tree.min();
-            if due < self.arrival_key.min(FAR) {
+            if due < self.intake.key.min(FAR) {
                 self.site.now_ps = self.site.keys.time_ps(due);
                 self.at_worker(self.site.keys.worker(due));
-            } else if Keys::is_far(self.arrival_key) {
+            } else if Keys::is_far(self.intake.key) {
                 self.look_farther();
                 continue;
             } else if self.at_arrival() {
@@ -157,32 +124,18 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
         }
         self.site.recorder.flush();
         let ended = (self.site.now_ps, self.site.events);
-        outcome(self.site.recorder, self.window, self.site.measured_left, ended)
-    }
-
-    /// There are no more arrivals: what is measured and in the system completes.
-    #[cold]
-    fn has_to_drain(&mut self) -> bool {
-        if !self.drains {
-            self.drains = true;
-            self.window.close(&mut self.site);
-            let measured = &self.site.measured;
-            // Measured requests that never came.
-            self.site.measured_left -= measured.end.saturating_sub(self.source.taken().max(measured.start));
-        }
-        self.site.measured_left > 0
+        outcome(self.site.recorder, self.intake.window, self.site.measured.left(), ended)
     }
 
     #[inline(always)]
     fn refresh_arrival(&mut self) {
-        let keys = self.site.keys;
-        self.arrival_key = self.source.peek_ps().map_or(NEVER, |arrival_ps| keys.before(arrival_ps));
+        self.intake.refresh(self.site.keys, false);
     }
 
     /// All that is left lies too far ahead for keys to tell it apart.
     #[cold]
     fn look_farther(&mut self) {
-        let next_ps = [self.source.peek_ps(), self.site.first_due_ps()];
+        let next_ps = [self.intake.peek_ps(), self.site.first_due_ps()];
         let base_ps = next_ps.into_iter().flatten().min().unwrap_or(self.site.now_ps);
         self.site.rebase(base_ps);
         self.refresh_arrival();
@@ -191,11 +144,12 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
     /// A request arrives; `true` ends the run.
     #[inline(always)]
     fn at_arrival(&mut self) -> bool {
-        let (number, arrival_ps, demand) = self.source.take();
+        let arrival = self.intake.take();
+        let Arrival { number, at_ps: arrival_ps, demand, .. } = arrival;
         let site = &mut self.site;
         site.events += 1;
         site.now_ps = arrival_ps;
-        if self.source.at_batch_start() && site.keys.are_old(arrival_ps) {
+        if arrival.is_first_of_batch && site.keys.are_old(arrival_ps) {
             site.rebase(arrival_ps);
         }
         self.refresh_arrival();
@@ -203,11 +157,10 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
         if let Some(tables) = site.retuning.as_mut().and_then(|retuning| retuning.at_arrival(arrival_ps)) {
             self.policy.set_tables(tables);
         }
-        let stopped = self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
-        if self.window.at_request(number, site) || stopped {
+        if self.intake.is_over(arrival, site) {
             return true;
         }
-        let work_ps = work_ps(demand.service_ps, site.costs.probe_factor);
+        let work_ps = arrival.work_ps(site.costs.probe_factor);
         site.account.offered_ps += u128::from(work_ps);
         site.active += 1;
         let request = site.requests.insert(number, arrival_ps, demand, work_ps);

@@ -6,16 +6,17 @@ use caudal_config::Costs;
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{Around, Size};
 
-use super::super::bits::BitSet;
-use super::super::core::Account;
-use super::super::keys::Keys;
-use super::super::observe::{Event, Sink};
-use super::super::record::{Completed, Recorder};
-use super::super::tree::{NEVER, WinnerTree};
-use super::super::window::Audit;
 use super::deques::Deques;
 use super::requests::{Done, NONE, Piece, Requests};
 use super::retuning::Retuning;
+use crate::engine::kernel::account::Account;
+use crate::engine::kernel::bits::BitSet;
+use crate::engine::kernel::events::{self, Due};
+use crate::engine::kernel::keys::Keys;
+use crate::engine::kernel::observe::{Event, Sink};
+use crate::engine::kernel::record::{Completed, Recorder};
+use crate::engine::kernel::tree::WinnerTree;
+use crate::engine::kernel::window::{Audit, Counting, Measured};
 
 /// What a worker does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +69,7 @@ pub(super) struct Site<O> {
     pub(super) events: u64,
     pub(super) settled_ps: u64,
     pub(super) recorder: Recorder,
-    pub(super) measured: std::ops::Range<u64>,
-    pub(super) measured_left: u64,
+    pub(super) measured: Measured,
     pub(super) observer: O,
 }
 
@@ -171,8 +171,7 @@ impl<O: Sink> Site<O> {
             self.account.given_up += 1;
             self.account.given_up_ps += u128::from(self.now_ps - done.arrival_ps);
         }
-        if self.measured.contains(&done.number) {
-            self.measured_left -= 1;
+        if self.measured.complete(done.number) {
             let completed = Completed {
                 sojourn_ps: self.now_ps - done.arrival_ps,
                 service_ps: done.service_ps,
@@ -197,17 +196,23 @@ impl<O: Sink> Site<O> {
     }
 
     pub(super) fn rebase(&mut self, base_ps: u64) {
-        self.keys.rebase(base_ps);
-        for worker in 0..self.workers.len() {
-            if self.tree.get(worker) != NEVER {
-                self.tree.set(worker, self.keys.of(worker, self.workers[worker].due_ps));
-            }
-        }
+        events::rebase(&mut self.keys, &mut self.tree, &self.workers, base_ps);
     }
 
     pub(super) fn first_due_ps(&self) -> Option<u64> {
-        let due = |worker: &usize| self.tree.get(*worker) != NEVER;
-        (0..self.workers.len()).filter(due).map(|worker| self.workers[worker].due_ps).min()
+        events::first_due_ps(&self.tree, &self.workers)
+    }
+}
+
+impl Due for Worker {
+    fn due_ps(&self) -> u64 {
+        self.due_ps
+    }
+}
+
+impl<O: Sink> Counting for Site<O> {
+    fn measured(&mut self) -> &mut Measured {
+        &mut self.measured
     }
 }
 
@@ -219,7 +224,7 @@ impl<O: Sink> Audit for Site<O> {
 
     #[inline]
     fn measured_is_done(&self) -> bool {
-        self.measured_left == 0
+        self.measured.are_done()
     }
 
     fn books(&mut self) -> Account {

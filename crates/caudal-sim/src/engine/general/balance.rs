@@ -5,39 +5,31 @@ use caudal_policy::dispatch::Dispatch;
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
-use super::bits::BitSet;
 use super::core::{Core, FLAGGED, Phase};
-use super::host::{Host, Purpose, stream};
-use super::observe::{Event, Sink};
+use super::host::Host;
 use super::scheduling::Scheduling;
-use super::tasks::NONE;
-use super::tree::NEVER;
-use super::walks::{Position, Walks};
+use crate::engine::kernel::bits::BitSet;
+use crate::engine::kernel::observe::{Event, Sink};
+use crate::engine::kernel::streams::{Purpose, stream};
+use crate::engine::kernel::tasks::NONE;
+use crate::engine::kernel::tree::NEVER;
+use crate::engine::kernel::walks::{Position, Walks, walk_order};
 use caudal_policy::Picos;
-
-/// The fixed order in which all walks go: by place, the pool, and by pool, the place.
-pub(super) fn walk_order(seed: u64, pools: usize) -> (Box<[u16]>, Box<[u16]>) {
-    let mut order: Box<[u16]> = (0..pools as u16).collect();
-    let mut draw = Draw::new(stream(seed, Purpose::Order), 0);
-    for left in (1..pools).rev() {
-        order.swap(left, draw.below(left as u32 + 1) as usize);
-    }
-    let mut place = vec![0; pools].into_boxed_slice();
-    for (at, &pool) in order.iter().enumerate() {
-        place[pool as usize] = at as u16;
-    }
-    (order, place)
-}
 
 /// The draw of the walk `walk` of `worker`. No worker walks 2^48 times: at 100 ns a walk that is most of a year.
 #[inline(always)]
-pub(super) fn walk_draw(walk_seed: u64, worker: usize, walk: u64) -> Draw {
+pub(in crate::engine) fn walk_draw(walk_seed: u64, worker: usize, walk: u64) -> Draw {
     Draw::new(walk_seed, (worker as u64) << 48 | walk)
 }
 
 /// Whom `worker` flags of those that are `unflagged`, itself not; `own`: it is one of them.
 #[inline(always)]
-pub(super) fn flag_target(unflagged: &BitSet, worker: usize, own: bool, draw: &mut Draw) -> Option<usize> {
+pub(in crate::engine) fn flag_target(
+    unflagged: &BitSet,
+    worker: usize,
+    own: bool,
+    draw: &mut Draw,
+) -> Option<usize> {
     let others = unflagged.len() - u32::from(own);
     if others == 0 {
         return None;
@@ -50,9 +42,9 @@ pub(super) fn flag_target(unflagged: &BitSet, worker: usize, own: bool, draw: &m
     Some(target)
 }
 
-impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R, D, A, O> {
+impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<'_, S, R, D, A, O> {
     /// Draws the fixed order in which all walks go, if workers walk at all.
-    pub(super) fn set_up_walks(&mut self) {
+    pub(in crate::engine) fn set_up_walks(&mut self) {
         let pools = self.core.pool_first.len() - 1;
         if !self.rebalance.steals() || pools < 2 {
             return;
@@ -70,14 +62,14 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// Thieves may have to look at `pool` from now on, or not to any more.
-    pub(super) fn refresh_walk_order(&mut self, pool: usize) {
+    pub(in crate::engine) fn refresh_walk_order(&mut self, pool: usize) {
         if self.core.walks && self.core.is_held[pool] != self.is_held(pool) {
             self.rebuild_walks();
         }
     }
 
     /// Thieves look at the pools that are held now.
-    pub(super) fn rebuild_walks(&mut self) {
+    pub(in crate::engine) fn rebuild_walks(&mut self) {
         if !self.core.walks {
             return;
         }
@@ -142,7 +134,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// `worker` has nothing to run and begins to look at other pools.
-    pub(super) fn start_walk(&mut self, worker: usize) {
+    pub(in crate::engine) fn start_walk(&mut self, worker: usize) {
         let pools = self.order.len() / 2;
         if !self.core.walks {
             return self.go_idle(worker);
@@ -184,7 +176,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
 
     /// The alarm of a thief in the ring goes: a check has ended.
     #[inline(always)]
-    pub(super) fn after_alarm(&mut self, worker: usize) {
+    pub(in crate::engine) fn after_alarm(&mut self, worker: usize) {
         let rank = self.core.ring.rank_checked(worker as u16, self.core.now_ps, self.core.acting);
         let at = self.core.ring.place(rank).expect("a thief is at a held pool");
         if self.core.ring.is_stealable(rank) {
@@ -205,7 +197,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// A check outside the ring has ended.
-    pub(super) fn after_late_look(&mut self, worker: usize) {
+    pub(in crate::engine) fn after_late_look(&mut self, worker: usize) {
         if self.core.attention[worker] != 0 && self.attend(worker) {
             return;
         }
@@ -238,7 +230,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         let walk_ps = u64::from(pools.saturating_sub(1)) * self.core.costs.steal_check.0;
         let far_ps = self.core.now_ps.saturating_add(2 * walk_ps);
         let is_busy = stealable || self.watches_walks || walk_ps == 0;
-        if is_busy || self.source.peek_ps().is_some_and(|arrival_ps| arrival_ps <= far_ps) {
+        if is_busy || self.intake.peek_ps().is_some_and(|arrival_ps| arrival_ps <= far_ps) {
             return self.start_walk(worker);
         }
         // Within that time nothing is set that comes before its end.
@@ -265,12 +257,12 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
         let others = workers
             .filter(|(worker, entry)| self.core.tree.get(*worker) != NEVER && !is_walk(entry.phase))
             .map(|(_, entry)| entry.due_ps);
-        let outside = self.source.peek_ps().into_iter().chain(self.side_ps());
+        let outside = self.intake.peek_ps().into_iter().chain(self.side_ps());
         others.chain(outside).min().unwrap_or(u64::MAX)
     }
 
     /// Something may happen before the walk that begins now is over.
-    pub(super) fn walk_again(&mut self, worker: usize) {
+    pub(in crate::engine) fn walk_again(&mut self, worker: usize) {
         self.end_walk(worker);
         self.start_walk(worker);
     }
@@ -301,13 +293,13 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// A walker pays for something else before its check goes on.
-    pub(super) fn delay_look(&mut self, worker: usize, cost_ps: u64) {
+    pub(in crate::engine) fn delay_look(&mut self, worker: usize, cost_ps: u64) {
         let end_ps = self.core.leave_ring(worker) + cost_ps;
         self.core.schedule(worker, end_ps);
     }
 
     /// A walk is broken off: its core goes back.
-    pub(super) fn stop_walk(&mut self, worker: usize) {
+    pub(in crate::engine) fn stop_walk(&mut self, worker: usize) {
         if self.core.workers[worker].phase == Phase::Looking {
             self.core.leave_ring(worker);
         }
@@ -328,7 +320,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
 
     /// The thief takes what is there by now; that may be nothing.
     #[inline]
-    pub(super) fn after_steal(&mut self, worker: usize) {
+    pub(in crate::engine) fn after_steal(&mut self, worker: usize) {
         let victim = self.core.workers[worker].victim as usize;
         let len = self.sched.stealable(&mut self.core, victim);
         let amount = self.rebalance.steal_amount(len);
@@ -394,7 +386,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// Checks are free and a task has come to `pool`: a random idle thief finds it at once.
-    pub(super) fn wake_thieves(&mut self, pool: usize) {
+    pub(in crate::engine) fn wake_thieves(&mut self, pool: usize) {
         while self.core.idle.len() > 0 && self.sched.stealable(&mut self.core, pool) > 0 {
             self.flags += 1;
             let mut draw = Draw::new(stream(self.seed, Purpose::Thief), self.flags);
@@ -426,7 +418,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// Between two tasks of `worker`: if its queue is overloaded, it flags another.
-    pub(super) fn maybe_flag(&mut self, worker: usize) {
+    pub(in crate::engine) fn maybe_flag(&mut self, worker: usize) {
         let pool = self.core.workers[worker].pool;
         let Some(oldest_ps) = self.sched.oldest_ps(&mut self.core, pool as usize) else { return };
         if !self.rebalance.sheds(Picos(self.core.now_ps - oldest_ps)) {
@@ -457,7 +449,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// A flagged worker answers.
-    pub(super) fn start_shed(&mut self, worker: usize) {
+    pub(in crate::engine) fn start_shed(&mut self, worker: usize) {
         let entry = &mut self.core.workers[worker];
         entry.victim = std::mem::replace(&mut entry.flag, NONE);
         entry.phase = Phase::Shedding;
@@ -471,7 +463,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// It takes its share of the overloaded queue, and runs one task before it looks at flags again.
-    pub(super) fn after_shed(&mut self, worker: usize) {
+    pub(in crate::engine) fn after_shed(&mut self, worker: usize) {
         let (victim, own) =
             (self.core.workers[worker].victim as usize, self.core.workers[worker].pool as usize);
         self.core.workers[worker].phase = Phase::Between;

@@ -6,18 +6,22 @@
 use caudal_config::Costs;
 use caudal_policy::dispatch::Asks;
 
-use super::bits::BitSet;
-use super::keys::Keys;
-use super::observe::{Event, Sink};
 use super::open::OpenPools;
-use super::record::{Completed, Recorder};
-use super::tasks::{NONE, Tasks};
-use super::tree::{NEVER, WinnerTree};
-use super::walks::Walks;
+use crate::engine::kernel::account::Account;
+use crate::engine::kernel::bits::BitSet;
+use crate::engine::kernel::events::{self, Due};
+use crate::engine::kernel::keys::Keys;
+use crate::engine::kernel::observe::{Event, Sink};
+use crate::engine::kernel::record::{Completed, Recorder};
+use crate::engine::kernel::source::work_ps;
+use crate::engine::kernel::tasks::{NONE, Task, Tasks};
+use crate::engine::kernel::tree::{NEVER, WinnerTree};
+use crate::engine::kernel::walks::Walks;
+use crate::engine::kernel::window::Measured;
 
 /// What a worker does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(in crate::engine) enum Phase {
     /// Its core is with another application.
     Parked,
     /// Its core is on the way; an event says when it is here.
@@ -45,158 +49,94 @@ pub(super) enum Phase {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Worker {
-    pub(super) phase: Phase,
-    pub(super) pool: u32,
+pub(in crate::engine) struct Worker {
+    pub(in crate::engine) phase: Phase,
+    pub(in crate::engine) pool: u32,
     /// The task that it runs.
-    pub(super) task: u32,
+    pub(in crate::engine) task: u32,
     /// Set while that task has been asked to stop.
-    pub(super) stopping: bool,
+    pub(in crate::engine) stopping: bool,
     /// Work that will have been done when the event comes.
-    pub(super) slice_ps: u64,
+    pub(in crate::engine) slice_ps: u64,
     /// When its event comes.
-    pub(super) due_ps: u64,
+    pub(in crate::engine) due_ps: u64,
     /// It works for the scheduler until then, if that is later than now.
-    pub(super) paying_until_ps: u64,
+    pub(in crate::engine) paying_until_ps: u64,
     /// The pool that flagged it, or `NONE`.
-    pub(super) flag: u32,
+    pub(in crate::engine) flag: u32,
     /// Number of its current walk, and when that began.
-    pub(super) walk: u64,
-    pub(super) walk_began_ps: u64,
+    pub(in crate::engine) walk: u64,
+    pub(in crate::engine) walk_began_ps: u64,
     /// The place before which the walk ends.
-    pub(super) walk_end: u16,
+    pub(in crate::engine) walk_end: u16,
     /// The place that it looks at in `LookingLate`.
-    pub(super) at: u16,
+    pub(in crate::engine) at: u16,
     /// The pool that it steals from or sheds for.
-    pub(super) victim: u32,
+    pub(in crate::engine) victim: u32,
     /// Of the first worker of a pool: tasks on their way there.
-    pub(super) inbound: u32,
+    pub(in crate::engine) inbound: u32,
     /// Since when it has been in `Idle`, or was there last.
-    pub(super) idle_since_ps: u64,
-}
-
-/// Core time by what it went to, in ps, and counts of what happened.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Account {
-    /// Work on requests, probes included.
-    pub busy_ps: u128,
-    /// Work that arrived, probes included.
-    pub offered_ps: u128,
-    /// Cores held, from the decision to grow on.
-    pub held_ps: u128,
-    /// Cores on their way.
-    pub allocating_ps: u128,
-    /// Checks of walks.
-    pub looking_ps: u128,
-    /// Moving tasks from victims and overloaded pools.
-    pub moving_ps: u128,
-    /// Placing requests at other workers.
-    pub placing_ps: u128,
-    /// Turning from one task to the next, beginning and finishing requests included.
-    pub switching_ps: u128,
-    /// Cores that the machine took away, while they were held; what a worker did meanwhile is counted as well, if it is
-    /// counted from begin to end: walks of thieves.
-    pub stalled_ps: u128,
-    /// Preemptions.
-    pub preemptions: u64,
-    /// Steals, those that found nothing any more included.
-    pub steals: u64,
-    /// Steals that found nothing any more.
-    pub steals_empty: u64,
-    /// Flags answered.
-    pub sheds: u64,
-    /// Cores granted.
-    pub grants: u64,
-    /// Arrivals that found no spare core, under per-task allocation.
-    pub grants_refused: u64,
-    /// Requests completed.
-    pub completed: u64,
-    /// Of those, how many were given up: nobody helped them any more.
-    pub given_up: u64,
-    /// How long those took from arrival to completion.
-    pub given_up_ps: u128,
-}
-
-impl Account {
-    pub(crate) fn since(&self, start: &Account) -> Account {
-        Account {
-            busy_ps: self.busy_ps - start.busy_ps,
-            offered_ps: self.offered_ps - start.offered_ps,
-            held_ps: self.held_ps - start.held_ps,
-            allocating_ps: self.allocating_ps - start.allocating_ps,
-            looking_ps: self.looking_ps - start.looking_ps,
-            moving_ps: self.moving_ps - start.moving_ps,
-            placing_ps: self.placing_ps - start.placing_ps,
-            switching_ps: self.switching_ps - start.switching_ps,
-            stalled_ps: self.stalled_ps - start.stalled_ps,
-            preemptions: self.preemptions - start.preemptions,
-            steals: self.steals - start.steals,
-            steals_empty: self.steals_empty - start.steals_empty,
-            sheds: self.sheds - start.sheds,
-            grants: self.grants - start.grants,
-            grants_refused: self.grants_refused - start.grants_refused,
-            completed: self.completed - start.completed,
-            given_up: self.given_up - start.given_up,
-            given_up_ps: self.given_up_ps - start.given_up_ps,
-        }
-    }
+    pub(in crate::engine) idle_since_ps: u64,
 }
 
 /// Shared state of a host; see the [module](self).
-pub(super) struct Core<O> {
-    pub(super) now_ps: u64,
+pub(in crate::engine) struct Core<O> {
+    pub(in crate::engine) now_ps: u64,
     /// Events of workers below this one, at this time, are over.
-    pub(super) acting: u32,
-    pub(super) keys: Keys,
-    pub(super) tree: WinnerTree,
-    pub(super) workers: Box<[Worker]>,
+    pub(in crate::engine) acting: u32,
+    pub(in crate::engine) keys: Keys,
+    pub(in crate::engine) tree: WinnerTree,
+    pub(in crate::engine) workers: Box<[Worker]>,
     /// First worker of each pool, and one past the last: `pool_first[pool] .. pool_first[pool + 1]`.
-    pub(super) pool_first: Box<[u32]>,
-    pub(super) tasks: Tasks,
+    pub(in crate::engine) pool_first: Box<[u32]>,
+    pub(in crate::engine) tasks: Tasks,
     /// Workers in `Phase::Idle`, if anybody asks.
-    pub(super) idle: BitSet,
-    pub(super) asks_idle: bool,
-    pub(super) open: OpenPools,
+    pub(in crate::engine) idle: BitSet,
+    pub(in crate::engine) asks_idle: bool,
+    pub(in crate::engine) open: OpenPools,
     /// Tasks that wait in queues of pools.
-    pub(super) waiting: u32,
-    pub(super) walkers: u32,
-    pub(super) costs: Costs,
+    pub(in crate::engine) waiting: u32,
+    pub(in crate::engine) walkers: u32,
+    pub(in crate::engine) costs: Costs,
     /// Does it take time until a worker begins with a request that nobody has begun?
     beginning_costs: bool,
     /// When the dispatcher has finished what it has been given.
-    pub(super) dispatcher_free_ps: u64,
-    pub(super) account: Account,
+    pub(in crate::engine) dispatcher_free_ps: u64,
+    pub(in crate::engine) account: Account,
     /// Events so far, arrivals included.
-    pub(super) events: u64,
+    pub(in crate::engine) events: u64,
     /// Cores held, and of those the ones that are here; the books are settled up to `settled_ps`.
-    pub(super) held: u32,
-    pub(super) here: u32,
+    pub(in crate::engine) held: u32,
+    pub(in crate::engine) here: u32,
     settled_ps: u64,
-    pub(super) recorder: Recorder,
-    /// Requests numbered in this range are measured.
-    pub(super) measured: std::ops::Range<u64>,
-    /// Of those, how many have not completed.
-    pub(super) measured_left: u64,
+    pub(in crate::engine) recorder: Recorder,
+    pub(in crate::engine) measured: Measured,
     /// Do workers walk?
-    pub(super) walks: bool,
-    pub(super) ring: Walks,
+    pub(in crate::engine) walks: bool,
+    pub(in crate::engine) ring: Walks,
     /// By pool: its place in the order of walks, whether thieves look at it, and whether it has tasks for them.
     /// Empty unless workers walk.
-    pub(super) place: Box<[u16]>,
-    pub(super) is_held: Box<[bool]>,
-    pub(super) has_tasks: Box<[bool]>,
+    pub(in crate::engine) place: Box<[u16]>,
+    pub(in crate::engine) is_held: Box<[bool]>,
+    pub(in crate::engine) has_tasks: Box<[bool]>,
     /// By worker: has it something better to do than to go on ([`OWN_TASKS`], [`FLAGGED`])?
-    pub(super) attention: Box<[u8]>,
-    pub(super) observer: O,
+    pub(in crate::engine) attention: Box<[u8]>,
+    pub(in crate::engine) observer: O,
 }
 
 /// Bit of [`Core::attention`]: the worker's own pool has tasks.
-pub(super) const OWN_TASKS: u8 = 1;
+pub(in crate::engine) const OWN_TASKS: u8 = 1;
 /// Bit of [`Core::attention`]: the worker has been flagged.
-pub(super) const FLAGGED: u8 = 2;
+pub(in crate::engine) const FLAGGED: u8 = 2;
 
 impl<O: Sink> Core<O> {
-    pub(super) fn new(sizes: &[u32], costs: Costs, asks: Asks, recorder: Recorder, observer: O) -> Core<O> {
+    pub(in crate::engine) fn new(
+        sizes: &[u32],
+        costs: Costs,
+        asks: Asks,
+        (recorder, measured): (Recorder, Measured),
+        observer: O,
+    ) -> Core<O> {
         let count: u32 = sizes.iter().sum();
         let mut pool_first = vec![0];
         let mut workers = Vec::with_capacity(count as usize);
@@ -226,8 +166,7 @@ impl<O: Sink> Core<O> {
             here: 0,
             settled_ps: 0,
             recorder,
-            measured: 0..0,
-            measured_left: 0,
+            measured,
             walks: false,
             ring: Walks::new(0, 0, 0),
             place: Box::default(),
@@ -239,23 +178,17 @@ impl<O: Sink> Core<O> {
     }
 
     /// Counts keys from `base_ps`, which is not later than any event.
-    pub(super) fn rebase(&mut self, base_ps: u64) {
-        self.keys.rebase(base_ps);
-        for worker in 0..self.workers.len() {
-            if self.tree.get(worker) != NEVER {
-                self.tree.set(worker, self.keys.of(worker, self.workers[worker].due_ps));
-            }
-        }
+    pub(in crate::engine) fn rebase(&mut self, base_ps: u64) {
+        events::rebase(&mut self.keys, &mut self.tree, &self.workers, base_ps);
     }
 
     /// The first event of a worker.
-    pub(super) fn first_due_ps(&self) -> Option<u64> {
-        let due = |worker: &usize| self.tree.get(*worker) != NEVER;
-        (0..self.workers.len()).filter(due).map(|worker| self.workers[worker].due_ps).min()
+    pub(in crate::engine) fn first_due_ps(&self) -> Option<u64> {
+        events::first_due_ps(&self.tree, &self.workers)
     }
 
     /// Held core time up to now goes into the books.
-    pub(super) fn settle(&mut self) {
+    pub(in crate::engine) fn settle(&mut self) {
         let span_ps = u128::from(self.now_ps - self.settled_ps);
         self.account.held_ps += span_ps * u128::from(self.held);
         self.account.allocating_ps += span_ps * u128::from(self.held - self.here);
@@ -264,25 +197,25 @@ impl<O: Sink> Core<O> {
 
     /// `worker`'s event is at `due_ps`.
     #[inline(always)]
-    pub(super) fn schedule(&mut self, worker: usize, due_ps: u64) {
+    pub(in crate::engine) fn schedule(&mut self, worker: usize, due_ps: u64) {
         self.workers[worker].due_ps = due_ps;
         let key = self.keys.of(worker, due_ps);
         self.tree.set(worker, key);
     }
 
     #[inline(always)]
-    pub(super) fn unschedule(&mut self, worker: usize) {
+    pub(in crate::engine) fn unschedule(&mut self, worker: usize) {
         self.tree.set(worker, NEVER);
     }
 
     #[inline]
-    pub(super) fn workers_of(&self, pool: usize) -> std::ops::Range<usize> {
+    pub(in crate::engine) fn workers_of(&self, pool: usize) -> std::ops::Range<usize> {
         self.pool_first[pool] as usize..self.pool_first[pool + 1] as usize
     }
 
     /// An idle worker becomes anything else.
     #[inline(always)]
-    pub(super) fn leave_idle(&mut self, worker: usize) {
+    pub(in crate::engine) fn leave_idle(&mut self, worker: usize) {
         if self.workers[worker].phase == Phase::Idle {
             if self.asks_idle {
                 self.idle.remove(worker);
@@ -293,7 +226,7 @@ impl<O: Sink> Core<O> {
 
     /// `worker` turns to `task` for a slice of `slice_ps`; returns when the slice ends.
     #[inline(always)]
-    pub(super) fn begin(&mut self, worker: usize, task: u32, slice_ps: u64) {
+    pub(in crate::engine) fn begin(&mut self, worker: usize, task: u32, slice_ps: u64) {
         let mut start_ps = self.now_ps;
         if self.beginning_costs {
             start_ps = self.pay_to_begin(worker, task);
@@ -345,7 +278,7 @@ impl<O: Sink> Core<O> {
 
     /// Who runs `task`, if anybody does.
     #[inline]
-    pub(super) fn runner(&self, task: u32) -> Option<usize> {
+    pub(in crate::engine) fn runner(&self, task: u32) -> Option<usize> {
         // Of a task that waits, this is some other task, and nobody's name for it.
         let worker = self.tasks[task].next as usize;
         let runs = |entry: &Worker| entry.phase == Phase::Running && entry.task == task;
@@ -354,7 +287,7 @@ impl<O: Sink> Core<O> {
 
     /// Work that `worker` has done in its current slice.
     #[inline]
-    pub(super) fn slice_done_ps(&self, worker: usize) -> u64 {
+    pub(in crate::engine) fn slice_done_ps(&self, worker: usize) -> u64 {
         let entry = &self.workers[worker];
         let left_ps = entry.due_ps - self.now_ps.max(entry.paying_until_ps).min(entry.due_ps);
         entry.slice_ps.saturating_sub(left_ps)
@@ -362,18 +295,17 @@ impl<O: Sink> Core<O> {
 
     /// `task` has completed and leaves; it ran on `worker` last.
     #[inline(always)]
-    pub(super) fn complete(&mut self, worker: usize, task: u32, stretch: f64) {
+    pub(in crate::engine) fn complete(&mut self, worker: usize, task: u32, stretch: f64) {
         let done = self.tasks.remove(task);
         self.book(worker, &done, stretch);
     }
 
     /// `done` has completed and left; it ran on `worker` last.
     #[inline(always)]
-    pub(super) fn book(&mut self, worker: usize, done: &Task, stretch: f64) {
+    pub(in crate::engine) fn book(&mut self, worker: usize, done: &Task, stretch: f64) {
         self.open.sub(self.workers[worker].pool as usize);
         self.account.completed += 1;
-        if self.measured.contains(&done.number) {
-            self.measured_left -= 1;
+        if self.measured.complete(done.number) {
             self.recorder.push(Completed {
                 sojourn_ps: self.now_ps - done.arrival_ps,
                 service_ps: done.service_ps,
@@ -391,7 +323,7 @@ impl<O: Sink> Core<O> {
     }
 
     /// Says that a core stands still from now on: that of `worker`, or of the dispatcher.
-    pub(super) fn stalled(&mut self, worker: Option<u32>, length_ps: u64) {
+    pub(in crate::engine) fn stalled(&mut self, worker: Option<u32>, length_ps: u64) {
         if O::ON {
             self.observer.observe(self.now_ps, Event::Stalled { worker, length_ps });
         }
@@ -399,7 +331,7 @@ impl<O: Sink> Core<O> {
 
     /// The first task joins, or the last one leaves, what thieves may take from `pool`.
     #[inline(always)]
-    pub(super) fn mark_stealable(&mut self, pool: usize, some: bool) {
+    pub(in crate::engine) fn mark_stealable(&mut self, pool: usize, some: bool) {
         if !self.walks || self.has_tasks[pool] == some {
             return;
         }
@@ -419,7 +351,7 @@ impl<O: Sink> Core<O> {
 
     /// The first task joins, or the last one leaves, what the workers of `pool` may run.
     #[inline(always)]
-    pub(super) fn mark_waiting(&mut self, pool: usize, some: bool) {
+    pub(in crate::engine) fn mark_waiting(&mut self, pool: usize, some: bool) {
         if !self.walks {
             return;
         }
@@ -434,7 +366,7 @@ impl<O: Sink> Core<O> {
 
     /// `worker` looks up when its current check, if any, is over.
     #[inline(always)]
-    pub(super) fn call(&mut self, worker: usize, why: u8) {
+    pub(in crate::engine) fn call(&mut self, worker: usize, why: u8) {
         self.attention[worker] |= why;
         if self.workers[worker].phase == Phase::Looking {
             let end_ps = self.leave_ring(worker);
@@ -444,7 +376,7 @@ impl<O: Sink> Core<O> {
 
     /// `worker` ends its current check outside the ring of thieves; returns when.
     #[inline(always)]
-    pub(super) fn leave_ring(&mut self, worker: usize) -> u64 {
+    pub(in crate::engine) fn leave_ring(&mut self, worker: usize) -> u64 {
         let end_ps = self.look_up(worker);
         self.drop_from_ring(worker);
         end_ps
@@ -452,7 +384,7 @@ impl<O: Sink> Core<O> {
 
     /// `worker`, which is in the ring of thieves, is to leave it; returns when its current check ends.
     #[inline(always)]
-    pub(super) fn look_up(&mut self, worker: usize) -> u64 {
+    pub(in crate::engine) fn look_up(&mut self, worker: usize) -> u64 {
         let position = self.ring.position(worker as u16, self.now_ps, self.acting);
         let entry = &mut self.workers[worker];
         entry.phase = Phase::LookingLate;
@@ -462,7 +394,7 @@ impl<O: Sink> Core<O> {
 
     /// `worker` is not in the ring of thieves any more.
     #[inline(always)]
-    pub(super) fn drop_from_ring(&mut self, worker: usize) {
+    pub(in crate::engine) fn drop_from_ring(&mut self, worker: usize) {
         let Core { ring, workers, tree, keys, now_ps, acting, .. } = self;
         ring.leave(worker as u16, *now_ps, *acting, |heir, due_ps| {
             let heir = heir as usize;
@@ -474,7 +406,11 @@ impl<O: Sink> Core<O> {
     }
 }
 
-use super::tasks::Task;
+impl Due for Worker {
+    fn due_ps(&self) -> u64 {
+        self.due_ps
+    }
+}
 
 impl Worker {
     fn new(pool: u32) -> Worker {
@@ -496,10 +432,4 @@ impl Worker {
             idle_since_ps: 0,
         }
     }
-}
-
-/// Work of a request of `service_ps` with probes that stretch it.
-#[inline]
-pub(super) fn work_ps(service_ps: u64, stretch: f64) -> u64 {
-    if stretch == 1.0 { service_ps } else { ((service_ps as f64 * stretch).round() as u64).max(service_ps) }
 }

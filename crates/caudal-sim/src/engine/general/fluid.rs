@@ -9,13 +9,14 @@
 //! Levels are `f64` ps: within a busy period they stay below 2^53, and all sums are made in one fixed
 //! order, so that results repeat to the bit.
 
-use super::core::{Core, Phase, work_ps};
-use super::observe::Sink;
+use super::core::{Core, Phase};
 use super::scheduling::{Expired, Scheduling};
+use crate::engine::kernel::observe::Sink;
+use crate::engine::kernel::source::work_ps;
 
 /// How a pool shares its workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sharing {
+pub(in crate::engine) enum Sharing {
     /// Processor sharing.
     Equal,
     /// Least attained service.
@@ -40,7 +41,7 @@ struct FluidPool {
 }
 
 /// Pools whose workers are shared continuously.
-pub(super) struct Fluid {
+pub(in crate::engine) struct Fluid {
     pools: Box<[FluidPool]>,
     sharing: Sharing,
     stretch: f64,
@@ -127,7 +128,7 @@ impl Level {
 
 impl Fluid {
     /// Pools of so many workers each, those that are held; they stay.
-    pub(super) fn new(sizes: &[u32], sharing: Sharing, stretch: f64) -> Fluid {
+    pub(in crate::engine) fn new(sizes: &[u32], sharing: Sharing, stretch: f64) -> Fluid {
         let pool =
             |&workers: &u32| FluidPool { workers: f64::from(workers), levels: Vec::new(), settled_ps: 0 };
         Fluid { pools: sizes.iter().map(pool).collect(), sharing, stretch }

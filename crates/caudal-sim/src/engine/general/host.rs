@@ -5,72 +5,45 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use caudal_policy::allocation::{Allocation, CoreDemand};
 use caudal_policy::dispatch::{Dispatch, Placement, Pools, Shortest};
-use caudal_policy::random::{Draw, hash};
+use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 use caudal_policy::{Instant, Picos, PoolId};
 
-use super::core::{Core, Phase, work_ps};
-use super::keys::Keys;
-use super::observe::{Event, Sink};
+use super::audit::Audited;
+use super::core::{Core, Phase};
 use super::scheduling::{Expired, Scheduling};
-use super::source::Source;
 use super::stalls::{StallTimes, Stalled};
-use super::tasks::{NONE, Task};
-use super::tree::NEVER;
-use super::window::Audited;
-
-/// Streams of randomness that policies draw from; arrivals and services have others.
-#[derive(Clone, Copy)]
-pub(super) enum Purpose {
-    Dispatch = 1,
-    Walk = 2,
-    Flag = 3,
-    Order = 4,
-    Thief = 5,
-    Graph = 6,
-    Stalls = 7,
-}
-
-/// Seed of the stream of `purpose` under `seed`.
-pub(super) fn stream(seed: u64, purpose: Purpose) -> u64 {
-    hash(seed, purpose as u64)
-}
-
-/// How long a run is, in requests.
-#[derive(Clone, Copy, Debug)]
-pub struct Length {
-    /// Requests before the first that is measured.
-    pub warm_up: u64,
-    /// Requests that are measured.
-    pub measured: u64,
-}
+use crate::engine::kernel::intake::{Arrival, Intake};
+use crate::engine::kernel::keys::Keys;
+use crate::engine::kernel::observe::{Event, Sink};
+use crate::engine::kernel::run::Run;
+use crate::engine::kernel::streams::{Purpose, stream};
+use crate::engine::kernel::tasks::{NONE, Task};
+use crate::engine::kernel::tree::NEVER;
 
 /// A task on its way to a pool: (when it is there, order of departure, task, pool, has dispatch counted it there already?).
 type Delivery = Reverse<(u64, u64, u32, u32, bool)>;
 
 /// A simulated machine under scheduling `S` and rebalancing `R`, watched by `O`.
-pub(super) struct Host<S, R, D, A, O> {
-    pub(super) core: Core<O>,
-    pub(super) sched: S,
-    pub(super) rebalance: R,
-    pub(super) dispatch: D,
-    pub(super) source: Source,
+pub(in crate::engine) struct Host<'a, S, R, D, A, O> {
+    pub(in crate::engine) core: Core<O>,
+    pub(in crate::engine) sched: S,
+    pub(in crate::engine) rebalance: R,
+    pub(in crate::engine) dispatch: D,
+    pub(in crate::engine) intake: Intake<'a>,
     /// The order of walks: every pool once, twice over.
-    pub(super) order: Box<[u16]>,
+    pub(in crate::engine) order: Box<[u16]>,
     /// Requests longer than this are long.
-    pub(super) long_ps: u64,
-    pub(super) seed: u64,
+    pub(in crate::engine) long_ps: u64,
+    pub(in crate::engine) seed: u64,
     dispatch_seed: u64,
-    pub(super) walk_seed: u64,
-    /// Key of the next arrival.
-    arrival_key: u64,
-
+    pub(in crate::engine) walk_seed: u64,
     /// Requests that dispatch holds back (JBSQ), or that found no open pool.
-    pub(super) held: VecDeque<u32>,
+    pub(in crate::engine) held: VecDeque<u32>,
     holds: bool,
     /// There is one pool, and every request goes there.
     lone_pool: bool,
-    pub(super) deliveries: BinaryHeap<Delivery>,
+    pub(in crate::engine) deliveries: BinaryHeap<Delivery>,
     departures: u64,
     /// Requests at the dispatcher, with the times at which it will have placed them.
     at_dispatcher: VecDeque<(u64, u32)>,
@@ -79,27 +52,26 @@ pub(super) struct Host<S, R, D, A, O> {
     /// Key of the first delivery, dispatcher event, stall or tick.
     side_key: u64,
     /// Until then, thieves that find nothing are all that has events.
-    pub(super) quiet_ps: u64,
+    pub(in crate::engine) quiet_ps: u64,
 
-    pub(super) allocation: Option<A>,
-    pub(super) next_tick_ps: u64,
-    pub(super) watches_arrivals: bool,
-    pub(super) watches_completions: bool,
-    pub(super) watches_walks: bool,
-    pub(super) cores: super::allocate::Cores,
+    pub(in crate::engine) allocation: Option<A>,
+    pub(in crate::engine) next_tick_ps: u64,
+    pub(in crate::engine) watches_arrivals: bool,
+    pub(in crate::engine) watches_completions: bool,
+    pub(in crate::engine) watches_walks: bool,
+    pub(in crate::engine) cores: super::cores::Cores,
     /// Open workers without a flag.
-    pub(super) unflagged: super::bits::BitSet,
-    pub(super) flags: u64,
-    pub(super) moving: Vec<u32>,
-    pub(super) window: super::window::Window,
+    pub(in crate::engine) unflagged: crate::engine::kernel::bits::BitSet,
+    pub(in crate::engine) flags: u64,
+    pub(in crate::engine) moving: Vec<u32>,
 }
 
 /// What dispatch sees.
-pub(super) struct Seen<'a, S, O> {
-    pub(super) core: &'a mut Core<O>,
-    pub(super) sched: &'a mut S,
+pub(in crate::engine) struct Seen<'a, S, O> {
+    pub(in crate::engine) core: &'a mut Core<O>,
+    pub(in crate::engine) sched: &'a mut S,
     /// The request that is to be placed.
-    pub(super) task: u32,
+    pub(in crate::engine) task: u32,
 }
 
 impl<S: Scheduling, O: Sink> Pools for Seen<'_, S, O> {
@@ -143,48 +115,29 @@ impl<S: Scheduling, O: Sink> Pools for Seen<'_, S, O> {
     }
 }
 
-/// Everything that a host is made of, but for what it sets up by itself.
-pub(super) struct Parts<S, R, D, A, O> {
-    pub(super) core: Core<O>,
-    pub(super) sched: S,
-    pub(super) rebalance: R,
-    pub(super) dispatch: D,
-    pub(super) source: Source,
-    pub(super) allocation: Option<A>,
-    pub(super) cores_start: u32,
-    pub(super) long_ps: u64,
-    /// See [`super::Run::patience_ps`].
-    pub(super) patience_ps: u64,
-    pub(super) seed: u64,
-    pub(super) length: Length,
+/// The pools and the policies of a host.
+pub(in crate::engine) struct HostParts<S, R, D, A, O> {
+    pub(in crate::engine) core: Core<O>,
+    pub(in crate::engine) sched: S,
+    pub(in crate::engine) rebalance: R,
+    pub(in crate::engine) dispatch: D,
+    pub(in crate::engine) allocation: Option<A>,
 }
 
-impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R, D, A, O> {
-    pub(super) fn new(parts: Parts<S, R, D, A, O>) -> Self {
-        let Parts {
-            core,
-            sched,
-            rebalance,
-            dispatch,
-            source,
-            allocation,
-            cores_start,
-            long_ps,
-            patience_ps,
-            seed,
-            length,
-        } = parts;
+impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<'a, S, R, D, A, O> {
+    pub(in crate::engine) fn new(parts: HostParts<S, R, D, A, O>, run: &Run<'a>) -> Self {
+        let HostParts { core, sched, rebalance, dispatch, allocation } = parts;
+        let (seed, cores_start) = (run.seed, run.system.cores_allocated);
         let workers = core.workers.len();
         let stall_times = |process| StallTimes::new(process, seed, workers, core.costs.dispatcher.0 > 0);
         let stalls = core.costs.stalls.map(stall_times);
         let watches = |f: fn(&A) -> bool| allocation.as_ref().is_some_and(f);
         let mut host = Host {
             order: Box::default(),
-            long_ps,
+            long_ps: run.long_ps(),
             seed,
             dispatch_seed: stream(seed, Purpose::Dispatch),
             walk_seed: stream(seed, Purpose::Walk),
-            arrival_key: NEVER,
             held: VecDeque::new(),
             holds: dispatch.holds(),
             lone_pool: core.pool_first.len() == 2 && !dispatch.holds(),
@@ -198,21 +151,18 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
             watches_arrivals: watches(A::watches_arrivals),
             watches_completions: watches(A::watches_completions),
             watches_walks: watches(A::watches_walks),
-            cores: super::allocate::Cores::new(workers, core.pool_first.len() - 1),
-            unflagged: super::bits::BitSet::new(workers),
+            cores: super::cores::Cores::new(workers, core.pool_first.len() - 1),
+            unflagged: crate::engine::kernel::bits::BitSet::new(workers),
             flags: 0,
             moving: Vec::new(),
-            window: super::window::Window::new(length, patience_ps),
+            intake: Intake::of(run),
             core,
             sched,
             rebalance,
             dispatch,
-            source,
             allocation,
         };
         host.core.asks_idle = S::ASKS_IDLE || host.rebalance.steals() || host.allocation.is_some();
-        host.core.measured = length.warm_up..length.warm_up + length.measured;
-        host.core.measured_left = length.measured;
         host.set_up_walks();
         // All are held before the first begins to look around.
         (0..cores_start as usize).for_each(|worker| host.cores.hold(worker));
@@ -224,15 +174,15 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// Runs to the end: all measured requests have completed, or the system is overloaded.
-    pub(super) fn run(&mut self) {
+    pub(in crate::engine) fn run(&mut self) {
         self.refresh_arrival();
-        while self.arrival_key != NEVER {
-            if !self.run_workers(self.arrival_key.min(self.side_key)) {
+        while self.intake.key != NEVER {
+            if !self.run_workers(self.intake.key.min(self.side_key)) {
                 continue;
             }
-            if Keys::is_far(self.arrival_key.min(self.side_key)) {
+            if Keys::is_far(self.intake.key.min(self.side_key)) {
                 self.look_farther();
-            } else if self.arrival_key <= self.side_key {
+            } else if self.intake.key <= self.side_key {
                 if self.at_arrival() {
                     return self.core.recorder.flush();
                 }
@@ -248,11 +198,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     /// There are no more arrivals: what is in the system completes. One event at a time, because thieves
     /// that find nothing would walk for ever.
     fn drain(&mut self) {
-        self.window.close(&mut Audited(&mut self.core, &mut self.sched));
-        // Measured requests that never came.
-        let measured = &self.core.measured;
-        self.core.measured_left -= measured.end.saturating_sub(self.source.taken().max(measured.start));
-        while self.core.measured_left > 0 {
+        while self.intake.has_to_drain(&mut Audited(&mut self.core, &mut self.sched)) {
             let next = self.core.tree.min();
             if next == NEVER && self.side_key == NEVER {
                 return;
@@ -269,12 +215,8 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
 
     #[inline(always)]
     fn refresh_arrival(&mut self) {
-        let keys = self.core.keys;
         // Where it matters who of those that stop at a time is first, nobody arrives before they have stopped.
-        let key = |arrival_ps| {
-            if S::TIES && !self.core.walks { keys.after(arrival_ps) } else { keys.before(arrival_ps) }
-        };
-        self.arrival_key = self.source.peek_ps().map_or(NEVER, key);
+        self.intake.refresh(self.core.keys, S::TIES && !self.core.walks);
     }
 
     /// All events of workers before `outside`; `false` if something else has come up before it.
@@ -389,7 +331,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
 
     /// `worker` is between tasks: it answers a flag, runs its pool's next task, looks elsewhere, or idles.
     #[inline(always)]
-    pub(super) fn become_free(&mut self, worker: usize) {
+    pub(in crate::engine) fn become_free(&mut self, worker: usize) {
         self.core.workers[worker].phase = Phase::Between;
         if self.rebalance.may_shed() && self.core.workers[worker].flag != NONE {
             return self.start_shed(worker);
@@ -399,7 +341,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
 
     /// As [`Host::become_free`], but flags wait.
     #[inline(always)]
-    pub(super) fn run_or_rest(&mut self, worker: usize) {
+    pub(in crate::engine) fn run_or_rest(&mut self, worker: usize) {
         if self.sched.free(&mut self.core, worker) {
             return;
         }
@@ -411,7 +353,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     #[inline(always)]
-    pub(super) fn go_idle(&mut self, worker: usize) {
+    pub(in crate::engine) fn go_idle(&mut self, worker: usize) {
         self.core.workers[worker].phase = Phase::Idle;
         self.core.workers[worker].idle_since_ps = self.core.now_ps;
         if S::ASKS_IDLE || self.core.asks_idle {
@@ -432,18 +374,19 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     /// A request arrives; `true` ends the run.
     #[inline(always)]
     fn at_arrival(&mut self) -> bool {
-        let (number, arrival_ps, demand) = self.source.take();
+        let arrival = self.intake.take();
+        let Arrival { number, at_ps: arrival_ps, demand, .. } = arrival;
         self.core.events += 1;
         self.core.now_ps = arrival_ps;
         self.core.acting = 0;
-        if self.source.at_batch_start() {
+        if arrival.is_first_of_batch {
             self.keep_keys_small();
         }
         self.refresh_arrival();
-        if self.window.at_request(number, &mut Audited(&mut self.core, &mut self.sched)) {
+        if self.intake.is_over(arrival, &mut Audited(&mut self.core, &mut self.sched)) {
             return true;
         }
-        let remaining_ps = work_ps(demand.service_ps, self.core.costs.probe_factor);
+        let remaining_ps = arrival.work_ps(self.core.costs.probe_factor);
         self.core.account.offered_ps += u128::from(remaining_ps);
         let task = self.core.tasks.insert(Task {
             arrival_ps,
@@ -524,7 +467,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
 
     /// `task` goes to `pool`, where dispatch counts it from now on.
     #[inline(always)]
-    pub(super) fn deliver(&mut self, task: u32, pool: usize) {
+    pub(in crate::engine) fn deliver(&mut self, task: u32, pool: usize) {
         self.core.open.add(pool);
         let hop_ps = self.core.costs.hop.0;
         if hop_ps > 0 {
@@ -543,7 +486,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// A worker of `landed` pays `cost_ps` to place `task` at `pool`, where it is afterwards.
-    pub(super) fn send(&mut self, task: u32, landed: usize, pool: usize, cost_ps: u64) {
+    pub(in crate::engine) fn send(&mut self, task: u32, landed: usize, pool: usize, cost_ps: u64) {
         let payer = self.core.workers_of(landed).find(|&worker| self.cores.is_open(worker));
         let there_ps = match payer {
             Some(worker) if cost_ps > 0 => {
@@ -609,7 +552,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// Held requests go out for as long as dispatch lets them.
-    pub(super) fn place_held(&mut self) {
+    pub(in crate::engine) fn place_held(&mut self) {
         while let Some(&task) = self.held.front() {
             let number = self.core.tasks[task].number;
             let draw = Draw::new(self.dispatch_seed, number);
@@ -622,7 +565,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
 
     /// A pool has opened. What waited for the first one is placed as if it arrived now; what dispatch
     /// holds back goes to any that has room.
-    pub(super) fn place_waiting(&mut self, first: bool) {
+    pub(in crate::engine) fn place_waiting(&mut self, first: bool) {
         if self.holds {
             return self.place_held();
         }
@@ -682,12 +625,12 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// The next delivery, end of the dispatcher's work, stall, or tick.
-    pub(super) fn side_ps(&self) -> Option<u64> {
+    pub(in crate::engine) fn side_ps(&self) -> Option<u64> {
         Some(self.before_ps().min(self.next_tick_ps)).filter(|&side_ps| side_ps != NEVER)
     }
 
     /// Deliveries, the dispatcher and stalls come before the workers of the same time, ticks after them.
-    pub(super) fn refresh_side(&mut self) {
+    pub(in crate::engine) fn refresh_side(&mut self) {
         let before_ps = self.before_ps();
         let before = if before_ps == NEVER { NEVER } else { self.core.keys.before(before_ps) };
         let after = if self.next_tick_ps == NEVER { NEVER } else { self.core.keys.after(self.next_tick_ps) };
@@ -704,7 +647,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     /// All that is left lies too far ahead for keys to tell it apart.
     #[cold]
     fn look_farther(&mut self) {
-        let next_ps = [self.source.peek_ps(), self.side_ps(), self.core.first_due_ps()];
+        let next_ps = [self.intake.peek_ps(), self.side_ps(), self.core.first_due_ps()];
         self.rebase(next_ps.into_iter().flatten().min().unwrap_or(self.core.now_ps));
     }
 
@@ -716,14 +659,14 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<S, R
     }
 
     /// Asks the allocation policy, with a view of the application.
-    pub(super) fn ask(
+    pub(in crate::engine) fn ask(
         &mut self,
-        question: impl FnOnce(&mut A, Instant, &super::allocate::View<'_, S, O>) -> CoreDemand,
+        question: impl FnOnce(&mut A, Instant, &super::cores::View<'_, S, O>) -> CoreDemand,
     ) -> CoreDemand {
         let now = Instant(self.core.now_ps);
         let Some(allocation) = &mut self.allocation else { return CoreDemand::Keep };
         let held_ps = self.held.front().map(|&task| self.core.tasks[task].arrival_ps);
-        let view = super::allocate::View::new(&mut self.core, &mut self.sched, &self.cores, held_ps);
+        let view = super::cores::View::new(&mut self.core, &mut self.sched, &self.cores, held_ps);
         question(allocation, now, &view)
     }
 }

@@ -3,7 +3,7 @@
 use caudal_policy::PoolId;
 use caudal_policy::dispatch::Shortest;
 
-use super::bits::{BitSet, Rows};
+use crate::engine::kernel::bits::{BitSet, Rows};
 
 /// Pools by number of unfinished requests, kept while some dispatch policy wants the shortest.
 struct Levels {
@@ -53,7 +53,7 @@ struct State {
 }
 
 /// The open pools.
-pub(super) struct OpenPools {
+pub(in crate::engine) struct OpenPools {
     pools: Box<[State]>,
     /// Does the dispatch policy look at unfinished requests? Else they are not counted.
     counts: bool,
@@ -65,7 +65,7 @@ pub(super) struct OpenPools {
 
 impl OpenPools {
     /// `pools` closed ones. `counts`: will unfinished requests be asked for? `shortest`: and the shortest?
-    pub(super) fn new(pools: usize, counts: bool, shortest: bool) -> OpenPools {
+    pub(in crate::engine) fn new(pools: usize, counts: bool, shortest: bool) -> OpenPools {
         OpenPools {
             pools: vec![State { unfinished: 0, open: false }; pools].into_boxed_slice(),
             counts,
@@ -76,16 +76,16 @@ impl OpenPools {
     }
 
     #[inline]
-    pub(super) fn len(&self) -> u32 {
+    pub(in crate::engine) fn len(&self) -> u32 {
         self.open.len()
     }
 
     #[inline]
-    pub(super) fn contains(&self, pool: usize) -> bool {
+    pub(in crate::engine) fn contains(&self, pool: usize) -> bool {
         self.pools[pool].open
     }
 
-    pub(super) fn open(&mut self, pool: usize) {
+    pub(in crate::engine) fn open(&mut self, pool: usize) {
         self.open.insert(pool);
         self.pools[pool].open = true;
         self.sort();
@@ -94,7 +94,7 @@ impl OpenPools {
         }
     }
 
-    pub(super) fn close(&mut self, pool: usize) {
+    pub(in crate::engine) fn close(&mut self, pool: usize) {
         self.open.remove(pool);
         self.pools[pool].open = false;
         self.sort();
@@ -114,17 +114,17 @@ impl OpenPools {
     }
 
     #[inline]
-    pub(super) fn nth(&self, i: u32) -> PoolId {
+    pub(in crate::engine) fn nth(&self, i: u32) -> PoolId {
         PoolId(if self.sorted.is_empty() { i } else { self.sorted[i as usize] })
     }
 
     #[inline]
-    pub(super) fn unfinished(&self, pool: usize) -> u32 {
+    pub(in crate::engine) fn unfinished(&self, pool: usize) -> u32 {
         self.pools[pool].unfinished
     }
 
     #[inline(always)]
-    pub(super) fn add(&mut self, pool: usize) {
+    pub(in crate::engine) fn add(&mut self, pool: usize) {
         let state = &mut self.pools[pool];
         let before = state.unfinished;
         if let Some(levels) = &mut self.levels {
@@ -138,7 +138,7 @@ impl OpenPools {
     }
 
     #[inline(always)]
-    pub(super) fn sub(&mut self, pool: usize) {
+    pub(in crate::engine) fn sub(&mut self, pool: usize) {
         let state = &mut self.pools[pool];
         let before = state.unfinished;
         if let Some(levels) = &mut self.levels {
@@ -152,7 +152,7 @@ impl OpenPools {
     }
 
     /// `tasks` requests move from one pool to another.
-    pub(super) fn shift(&mut self, from: usize, to: usize, tasks: u32) {
+    pub(in crate::engine) fn shift(&mut self, from: usize, to: usize, tasks: u32) {
         if self.counts && from != to {
             self.change(from, self.pools[from].unfinished - tasks);
             self.change(to, self.pools[to].unfinished + tasks);
@@ -178,19 +178,19 @@ impl OpenPools {
     }
 
     #[inline(always)]
-    pub(super) fn shortest(&self) -> Shortest {
+    pub(in crate::engine) fn shortest(&self) -> Shortest {
         let Levels { rows, least } = self.levels();
         Shortest { unfinished: *least as u32, pools: rows.count(*least) }
     }
 
     #[inline(always)]
-    pub(super) fn nth_shortest(&self, i: u32) -> PoolId {
+    pub(in crate::engine) fn nth_shortest(&self, i: u32) -> PoolId {
         let Levels { rows, least } = self.levels();
         PoolId(rows.nth(*least, i) as u32)
     }
 
     #[inline(always)]
-    pub(super) fn shortest_after(&self, pool: usize) -> Option<PoolId> {
+    pub(in crate::engine) fn shortest_after(&self, pool: usize) -> Option<PoolId> {
         let Levels { rows, least } = self.levels();
         rows.next_after(*least, pool).map(|pool| PoolId(pool as u32))
     }

@@ -21,15 +21,18 @@ use caudal_policy::random::Draw;
 use caudal_policy::rebalance::{AnyRebalance, Rebalance};
 use caudal_policy::{Picos, PoolId};
 
-use super::balance::{flag_target, walk_draw, walk_order};
-use super::bits::BitSet;
+use super::balance::{flag_target, walk_draw};
 use super::core::{Core, Phase};
-use super::host::{Purpose, Seen, stream};
-use super::observe::Unwatched;
-use super::record::Recorder;
+use super::host::Seen;
 use super::scheduling::{Expired, Scheduling};
 use super::step::Step;
-use super::tasks::{NONE, Task};
+use crate::engine::kernel::bits::BitSet;
+use crate::engine::kernel::observe::Unwatched;
+use crate::engine::kernel::record::Recorder;
+use crate::engine::kernel::streams::{Purpose, stream};
+use crate::engine::kernel::tasks::{NONE, Task};
+use crate::engine::kernel::walks::walk_order;
+use crate::engine::kernel::window::{Length, Measured};
 
 /// Service that every task needs, in ps: more than any receives.
 const FULL_PS: u64 = 1 << 62;
@@ -63,7 +66,13 @@ fn new_task() -> Task {
 }
 
 fn core(pools: usize, asks: Asks) -> Core<Unwatched> {
-    Core::new(&vec![1; pools], Costs::default(), asks, Recorder::new(1, false, false), Unwatched)
+    Core::new(
+        &vec![1; pools],
+        Costs::default(),
+        asks,
+        (Recorder::new(1, false, false), Measured::new(Length { warm_up: 0, measured: 0 })),
+        Unwatched,
+    )
 }
 
 /// Keeps what a discipline decides.
@@ -96,7 +105,7 @@ pub(crate) struct Pool<D> {
 impl<D: Discipline> Pool<D> {
     pub(crate) fn new(make: impl Fn() -> D) -> Pool<D> {
         let core = core(1, Asks::Nothing);
-        let step = Step::new(&[1], || Watched::new(make(), Heard::default()), 0, 1.0);
+        let step = Step::new(&[1], || Watched::new(make(), Heard::default()), &Costs::FREE);
         let mut pool = Pool { core, step, names: Vec::new(), logged: Vec::new(), epoch_ps: None };
         pool.core.workers[0].phase = Phase::Between;
         pool
@@ -247,7 +256,7 @@ impl Dispatcher {
         let policy = AnyDispatch::from(system.dispatch);
         let pools = workers as usize;
         let mut core = core(pools, policy.asks());
-        let mut step = Step::new(&vec![1; pools], || Fcfs, 0, 1.0);
+        let mut step = Step::new(&vec![1; pools], || Fcfs, &Costs::FREE);
         let tasks = (0..pools).map(|_| core.tasks.insert(new_task())).collect::<Vec<u32>>();
         for (pool, &task) in tasks.iter().enumerate() {
             core.open.open(pool);

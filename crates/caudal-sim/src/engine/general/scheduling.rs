@@ -1,11 +1,11 @@
 //! How a host drives the disciplines of its pools.
 
 use super::core::Core;
-use super::observe::Sink;
+use crate::engine::kernel::observe::Sink;
 
 /// What an event of a running worker meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Expired {
+pub(in crate::engine) enum Expired {
     /// This task has completed.
     Completed(u32),
     /// The worker goes on with the same task.
@@ -15,7 +15,7 @@ pub(super) enum Expired {
 }
 
 /// All pools of a host, under one kind of discipline.
-pub(super) trait Scheduling {
+pub(in crate::engine) trait Scheduling {
     /// Does it look at [`Core::idle`]?
     const ASKS_IDLE: bool = true;
     /// Does it have an order of its own for workers whose tasks stop at the same time?

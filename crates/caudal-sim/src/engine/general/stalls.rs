@@ -9,11 +9,11 @@ use std::collections::BinaryHeap;
 use caudal_config::Stalls;
 use caudal_policy::random::{Draw, hash};
 
-use super::host::{Purpose, stream};
+use crate::engine::kernel::streams::{Purpose, stream};
 
 /// Who stands still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stalled {
+pub(in crate::engine) enum Stalled {
     /// A worker's core.
     Worker(usize),
     /// The core of the dispatcher.
@@ -21,7 +21,7 @@ pub(super) enum Stalled {
 }
 
 /// The next stall of every core.
-pub(super) struct StallTimes {
+pub(in crate::engine) struct StallTimes {
     process: Stalls,
     /// Seed of a core's stream, by core; that of the dispatcher is the last.
     seeds: Box<[u64]>,
@@ -36,7 +36,7 @@ const DISPATCHER: u64 = u64::MAX;
 
 impl StallTimes {
     /// Those of `workers` cores and, if there is one, a dispatcher's.
-    pub(super) fn new(process: Stalls, seed: u64, workers: usize, dispatcher: bool) -> StallTimes {
+    pub(in crate::engine) fn new(process: Stalls, seed: u64, workers: usize, dispatcher: bool) -> StallTimes {
         let purpose = stream(seed, Purpose::Stalls);
         // The dispatcher's does not depend on how many cores the machine has.
         let streams = (0..workers as u64).chain([DISPATCHER]);
@@ -49,12 +49,12 @@ impl StallTimes {
     }
 
     /// When the next one begins.
-    pub(super) fn peek_ps(&self) -> Option<u64> {
+    pub(in crate::engine) fn peek_ps(&self) -> Option<u64> {
         self.next.peek().map(|Reverse(first)| first.0)
     }
 
     /// The stall of [`StallTimes::peek_ps`]: whose, and how long.
-    pub(super) fn take(&mut self) -> Option<(Stalled, u64)> {
+    pub(in crate::engine) fn take(&mut self) -> Option<(Stalled, u64)> {
         let Reverse((begin_ps, core, length_ps)) = self.next.pop()?;
         let core = core as usize;
         self.draw(core, begin_ps + length_ps);

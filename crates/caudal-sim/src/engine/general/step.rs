@@ -4,13 +4,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use caudal_config::Costs;
 use caudal_policy::discipline::{Discipline, End, Intake, Lane, Order, Pool, Stopped};
 use caudal_policy::{Instant, Picos, TaskId, WorkerId};
 
-use super::core::{Core, Phase, work_ps};
-use super::observe::{Event, Sink};
+use super::core::{Core, Phase};
 use super::scheduling::{Expired, Scheduling};
-use super::tasks::{Queue, Tasks};
+use crate::engine::kernel::long::Long;
+use crate::engine::kernel::observe::{Event, Sink};
+use crate::engine::kernel::source::work_ps;
+use crate::engine::kernel::tasks::{Queue, Tasks};
 
 /// The lanes of one pool, and what the discipline's calls leave behind for the host.
 struct Lanes {
@@ -30,6 +33,10 @@ struct Lanes {
     waiting: u32,
     overrun_ps: u64,
     resumed: bool,
+    /// Of those that wait behind long ones, where that is accounted for: the long ones that run, and by class the time that tasks have
+    /// waited behind them, times the workers of the pool.
+    long: Long,
+    behind_ps: Box<[u128]>,
 }
 
 impl Lanes {
@@ -52,8 +59,9 @@ impl Lanes {
     }
 }
 
-/// Pools under a discipline of type `D`.
-pub(super) struct Step<D> {
+/// Pools under a discipline of type `D`. `BEHIND`: they account for the time that tasks wait behind long ones, which takes a
+/// discipline under which none waits that has begun.
+pub(in crate::engine) struct Step<D, const BEHIND: bool = false> {
     pools: Box<[(D, Lanes)]>,
     /// By task: the number under which it waits, or waited last; where lanes are in the order of entry.
     keys: Vec<u64>,
@@ -61,7 +69,27 @@ pub(super) struct Step<D> {
 }
 
 impl<D: Discipline> Step<D> {
-    pub(super) fn new(sizes: &[u32], make: impl Fn() -> D, overrun_ps: u64, stretch: f64) -> Step<D> {
+    /// Pools of so many workers each.
+    pub(in crate::engine) fn new(sizes: &[u32], make: impl Fn() -> D, costs: &Costs) -> Step<D> {
+        Step::with_classes(sizes, make, costs, 0)
+    }
+}
+
+impl<D: Discipline> Step<D, true> {
+    /// The same for requests of so many classes.
+    pub(in crate::engine) fn accounting(
+        sizes: &[u32],
+        make: impl Fn() -> D,
+        costs: &Costs,
+        classes: usize,
+    ) -> Self {
+        Step::with_classes(sizes, make, costs, classes)
+    }
+}
+
+impl<D: Discipline, const BEHIND: bool> Step<D, BEHIND> {
+    fn with_classes(sizes: &[u32], make: impl Fn() -> D, costs: &Costs, classes: usize) -> Self {
+        let (overrun_ps, stretch) = (costs.overrun.0, costs.probe_factor);
         let pool = |(pool, &workers)| {
             let discipline = make();
             let lanes = Lanes {
@@ -77,6 +105,8 @@ impl<D: Discipline> Step<D> {
                 waiting: 0,
                 overrun_ps,
                 resumed: false,
+                long: Long::default(),
+                behind_ps: vec![0; classes].into_boxed_slice(),
             };
             (discipline, lanes)
         };
@@ -86,43 +116,43 @@ impl<D: Discipline> Step<D> {
 
 /// What a real service's tasks do and simulated ones do not: block, and wait at the door.
 impl<D: Discipline> Step<D> {
-    pub(super) fn discipline(&self, pool: usize) -> &D {
+    pub(in crate::engine) fn discipline(&self, pool: usize) -> &D {
         &self.pools[pool].0
     }
 
     /// How many unstarted tasks does `pool` want?
-    pub(super) fn intake<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Intake {
+    pub(in crate::engine) fn intake<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Intake {
         let (discipline, lanes) = &mut self.pools[pool];
-        discipline.intake(&View { core, lanes, keys: &mut self.keys })
+        discipline.intake(&View::<_, false> { core, lanes, keys: &mut self.keys })
     }
 
     /// The task of `worker` waits for something else than a worker.
-    pub(super) fn block<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) {
+    pub(in crate::engine) fn block<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) {
         let entry = &mut core.workers[worker];
         entry.phase = Phase::Between;
         let (task, pool) = (entry.task, entry.pool as usize);
         let (discipline, lanes) = &mut self.pools[pool];
         let now = Instant(core.now_ps);
-        let mut view = View { core, lanes, keys: &mut self.keys };
+        let mut view = View::<_, false> { core, lanes, keys: &mut self.keys };
         discipline.on_blocked(now, WorkerId(worker as u32), TaskId(task), &mut view);
     }
 
     /// `task`, which was blocked, can run again.
-    pub(super) fn wake<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
+    pub(in crate::engine) fn wake<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let (discipline, lanes) = &mut self.pools[pool];
         let now = Instant(core.now_ps);
-        discipline.on_ready(now, TaskId(task), &mut View { core, lanes, keys: &mut self.keys });
+        discipline.on_ready(now, TaskId(task), &mut View::<_, false> { core, lanes, keys: &mut self.keys });
     }
 }
 
 /// The host's side of a pool while its discipline decides.
-struct View<'a, O> {
+struct View<'a, O, const BEHIND: bool> {
     core: &'a mut Core<O>,
     lanes: &'a mut Lanes,
     keys: &'a mut Vec<u64>,
 }
 
-impl<O: Sink> View<'_, O> {
+impl<O: Sink, const BEHIND: bool> View<'_, O, BEHIND> {
     /// `task` has joined `lane`.
     #[inline(always)]
     fn joined(&mut self, task: u32, lane: Lane) {
@@ -131,6 +161,10 @@ impl<O: Sink> View<'_, O> {
         self.core.waiting += 1;
         if self.lanes.waiting == 1 {
             self.core.mark_waiting(self.lanes.pool, true);
+        }
+        if BEHIND {
+            // It has not started: this field is free.
+            self.core.tasks[task].queued_ps = self.lanes.long.behind_ps(self.core.now_ps);
         }
         let entry = &self.core.tasks[task];
         if lane == self.lanes.stealable_lane && !entry.started {
@@ -152,6 +186,11 @@ impl<O: Sink> View<'_, O> {
         if self.lanes.waiting == 0 {
             self.core.mark_waiting(self.lanes.pool, false);
         }
+        if BEHIND {
+            let entry = &self.core.tasks[task];
+            let waited_ps = self.lanes.long.behind_ps(self.core.now_ps).wrapping_sub(entry.queued_ps);
+            self.lanes.behind_ps[usize::from(entry.class)] += u128::from(waited_ps);
+        }
         let entry = &self.core.tasks[task];
         if lane == self.lanes.stealable_lane && !entry.started {
             self.lanes.fresh -= 1;
@@ -167,7 +206,7 @@ impl<O: Sink> View<'_, O> {
     }
 }
 
-impl<O: Sink> Pool for View<'_, O> {
+impl<O: Sink, const BEHIND: bool> Pool for View<'_, O, BEHIND> {
     #[inline(always)]
     fn idle(&self) -> Option<WorkerId> {
         let range = self.core.workers_of(self.lanes.pool);
@@ -245,6 +284,9 @@ impl<O: Sink> Pool for View<'_, O> {
     #[inline(always)]
     fn run(&mut self, worker: WorkerId, task: TaskId, quantum: Picos) {
         let slice_ps = self.slice_ps(task.0, quantum);
+        if BEHIND {
+            self.lanes.long.change(self.core.now_ps, i64::from(self.core.tasks[task.0].long));
+        }
         self.core.begin(worker.index(), task.0, slice_ps);
     }
 
@@ -312,7 +354,7 @@ impl<O: Sink> Pool for View<'_, O> {
     }
 }
 
-impl<D: Discipline> Scheduling for Step<D> {
+impl<D: Discipline, const BEHIND: bool> Scheduling for Step<D, BEHIND> {
     const TIES: bool = D::TIES;
 
     fn workers_changed(&mut self, pool: usize, count: u32) {
@@ -333,7 +375,11 @@ impl<D: Discipline> Scheduling for Step<D> {
     fn arrive<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let (discipline, lanes) = &mut self.pools[pool];
         let now = Instant(core.now_ps);
-        discipline.on_arrival(now, TaskId(task), &mut View { core, lanes, keys: &mut self.keys });
+        discipline.on_arrival(
+            now,
+            TaskId(task),
+            &mut View::<_, BEHIND> { core, lanes, keys: &mut self.keys },
+        );
     }
 
     #[inline(always)]
@@ -348,7 +394,10 @@ impl<D: Discipline> Scheduling for Step<D> {
         let done = left.remaining_ps == 0;
         let now = Instant(core.now_ps);
         if done {
-            let mut view = View { core, lanes, keys: &mut self.keys };
+            if BEHIND {
+                lanes.long.change(core.now_ps, -i64::from(core.tasks[task].long));
+            }
+            let mut view = View::<_, BEHIND> { core, lanes, keys: &mut self.keys };
             discipline.on_completed(now, WorkerId(worker as u32), TaskId(task), &mut view);
             core.complete(worker, task, self.stretch);
             return Expired::Completed(task);
@@ -356,7 +405,7 @@ impl<D: Discipline> Scheduling for Step<D> {
         core.tasks[task].quanta += 1;
         let why = if core.workers[worker].stopping { Stopped::Preempted } else { Stopped::Quantum };
         lanes.resumed = false;
-        let mut view = View { core, lanes, keys: &mut self.keys };
+        let mut view = View::<_, BEHIND> { core, lanes, keys: &mut self.keys };
         discipline.on_stopped(now, WorkerId(worker as u32), TaskId(task), why, &mut view);
         if lanes.resumed {
             return Expired::Resumed;
@@ -374,7 +423,11 @@ impl<D: Discipline> Scheduling for Step<D> {
     fn free<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> bool {
         let (discipline, lanes) = &mut self.pools[core.workers[worker].pool as usize];
         let now = Instant(core.now_ps);
-        discipline.on_free(now, WorkerId(worker as u32), &mut View { core, lanes, keys: &mut self.keys });
+        discipline.on_free(
+            now,
+            WorkerId(worker as u32),
+            &mut View::<_, BEHIND> { core, lanes, keys: &mut self.keys },
+        );
         core.workers[worker].phase == Phase::Running
     }
 
@@ -401,14 +454,19 @@ impl<D: Discipline> Scheduling for Step<D> {
         for entry in passed.into_iter().rev() {
             lanes.put_back(&mut core.tasks, lane, entry);
         }
-        View { core, lanes, keys: &mut self.keys }.left(found, lane);
+        View::<_, BEHIND> { core, lanes, keys: &mut self.keys }.left(found, lane);
         Some(found)
     }
 
     fn put<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32, more: u32) {
         let (discipline, lanes) = &mut self.pools[pool];
         let now = Instant(core.now_ps);
-        discipline.on_moved(now, TaskId(task), more, &mut View { core, lanes, keys: &mut self.keys });
+        discipline.on_moved(
+            now,
+            TaskId(task),
+            more,
+            &mut View::<_, BEHIND> { core, lanes, keys: &mut self.keys },
+        );
     }
 
     fn delay<O: Sink>(&mut self, core: &mut Core<O>, worker: usize, cost_ps: u64) {
@@ -467,9 +525,36 @@ impl<D: Discipline> Scheduling for Step<D> {
         self.pools[pool].1.waiting > 0
     }
 
+    fn behind_long_ps<O: Sink>(&mut self, core: &Core<O>) -> Vec<f64> {
+        if !BEHIND {
+            return Vec::new();
+        }
+        // Whole numbers of pools of one size are added up first, so that no order of sums shows.
+        let mut sums: Vec<(u32, Vec<u128>)> = Vec::new();
+        for (_, lanes) in &self.pools {
+            let mut behind_ps = lanes.behind_ps.to_vec();
+            let now_ps = lanes.long.behind_ps(core.now_ps);
+            for task in lanes.queues.iter().flat_map(|queue| queue.iter(&core.tasks)) {
+                let entry = &core.tasks[task];
+                behind_ps[usize::from(entry.class)] += u128::from(now_ps.wrapping_sub(entry.queued_ps));
+            }
+            match sums.iter_mut().find(|(workers, _)| *workers == lanes.workers) {
+                Some((_, sums)) => sums.iter_mut().zip(behind_ps).for_each(|(sum, more)| *sum += more),
+                None => sums.push((lanes.workers, behind_ps)),
+            }
+        }
+        let mut all_ps = vec![0.0; sums.first().map_or(0, |(_, sums)| sums.len())];
+        for (workers, sums_ps) in sums {
+            for (all_ps, sum_ps) in all_ps.iter_mut().zip(sums_ps) {
+                *all_ps += sum_ps as f64 / f64::from(workers.max(1));
+            }
+        }
+        all_ps
+    }
+
     fn check<O: Sink>(&mut self, core: &mut Core<O>) {
         for (pool, (discipline, lanes)) in self.pools.iter_mut().enumerate() {
-            let view = View { core, lanes, keys: &mut self.keys };
+            let view = View::<_, BEHIND> { core, lanes, keys: &mut self.keys };
             if let Err(broken) = discipline.check(&view) {
                 core.observer.broken(core.now_ps, pool as u32, broken);
             }

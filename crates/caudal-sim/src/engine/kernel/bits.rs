@@ -108,7 +108,7 @@ impl BitSet {
 ///   up to 64 numbers   [word]                                                a row
 ///   more               [which words are not 0 | how many | word 0 | word 1 | …]
 /// ```
-pub(super) struct Rows {
+pub(in crate::engine) struct Rows {
     words: Vec<u64>,
     /// Words of a row.
     width: usize,
@@ -121,20 +121,20 @@ const HEAD: usize = 2;
 
 impl Rows {
     /// One empty row for numbers below `capacity`.
-    pub(super) fn new(capacity: usize) -> Rows {
+    pub(in crate::engine) fn new(capacity: usize) -> Rows {
         assert!(capacity <= BitSet::CAPACITY_MAX, "{capacity} numbers in a set");
         let width = if capacity <= 64 { 1 } else { HEAD + capacity.div_ceil(64) };
         Rows { words: vec![0; width], width, len: 1 }
     }
 
     #[inline]
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::engine) fn len(&self) -> usize {
         self.len
     }
 
     /// Adds empty rows until there is a row `row`.
     #[cold]
-    pub(super) fn reach(&mut self, row: usize) {
+    pub(in crate::engine) fn reach(&mut self, row: usize) {
         self.len = self.len.max(row + 1);
         self.words.resize(self.len * self.width, 0);
     }
@@ -151,7 +151,7 @@ impl Rows {
 
     /// Adds `i`, which is not there.
     #[inline(always)]
-    pub(super) fn insert(&mut self, row: usize, i: usize) {
+    pub(in crate::engine) fn insert(&mut self, row: usize, i: usize) {
         if self.width == 1 {
             self.words[row] |= 1 << (i & 63);
         } else {
@@ -161,7 +161,7 @@ impl Rows {
 
     /// Removes `i`, which is there.
     #[inline(always)]
-    pub(super) fn remove(&mut self, row: usize, i: usize) {
+    pub(in crate::engine) fn remove(&mut self, row: usize, i: usize) {
         if self.width == 1 {
             self.words[row] &= !(1 << (i & 63));
         } else {
@@ -171,7 +171,7 @@ impl Rows {
 
     /// Moves `i` from one row to another; is row `least` empty then?
     #[inline(always)]
-    pub(super) fn shift(&mut self, i: usize, from: usize, to: usize, least: usize) -> bool {
+    pub(in crate::engine) fn shift(&mut self, i: usize, from: usize, to: usize, least: usize) -> bool {
         if self.width == 1 {
             let words = &mut self.words[..];
             words[to] |= 1 << (i & 63);
@@ -189,20 +189,20 @@ impl Rows {
     }
 
     #[inline(always)]
-    pub(super) fn is_empty(&self, row: usize) -> bool {
+    pub(in crate::engine) fn is_empty(&self, row: usize) -> bool {
         // Both the word of a narrow row and the summary of a wide one come first.
         self.words[row * self.width] == 0
     }
 
     /// How many numbers the row has.
     #[inline(always)]
-    pub(super) fn count(&self, row: usize) -> u32 {
+    pub(in crate::engine) fn count(&self, row: usize) -> u32 {
         if self.width == 1 { self.words[row].count_ones() } else { self.wide(row)[1] as u32 }
     }
 
     /// The least number above `i`.
     #[inline(always)]
-    pub(super) fn next_after(&self, row: usize, i: usize) -> Option<usize> {
+    pub(in crate::engine) fn next_after(&self, row: usize, i: usize) -> Option<usize> {
         if self.width == 1 {
             let word = self.words[row] & (!1 << (i & 63));
             return (word != 0).then(|| word.trailing_zeros() as usize);
@@ -212,7 +212,7 @@ impl Rows {
 
     /// The `n`-th number in increasing order, `n <` [`Rows::count`].
     #[inline(always)]
-    pub(super) fn nth(&self, row: usize, n: u32) -> usize {
+    pub(in crate::engine) fn nth(&self, row: usize, n: u32) -> usize {
         if self.width == 1 {
             return nth_bit(self.words[row], n);
         }

@@ -110,7 +110,7 @@ impl Observer for Unwatched {
 
 /// An observer as the engine knows it: one that is not there compiles away, and all others share one
 /// compiled engine.
-pub(super) trait Sink {
+pub(in crate::engine) trait Sink {
     const ON: bool;
     fn observe(&mut self, now_ps: u64, event: Event);
     fn checks(&self) -> bool {

@@ -8,19 +8,19 @@ use caudal_workload::Demand;
 
 /// A completed request.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Completed {
-    pub(super) sojourn_ps: u64,
-    pub(super) service_ps: u64,
-    pub(super) queued_ps: u64,
-    pub(super) overhead_ps: u64,
+pub(in crate::engine) struct Completed {
+    pub(in crate::engine) sojourn_ps: u64,
+    pub(in crate::engine) service_ps: u64,
+    pub(in crate::engine) queued_ps: u64,
+    pub(in crate::engine) overhead_ps: u64,
     /// Service and probes.
-    pub(super) work_ps: u64,
-    pub(super) preemptions: u32,
-    pub(super) class: u8,
+    pub(in crate::engine) work_ps: u64,
+    pub(in crate::engine) preemptions: u32,
+    pub(in crate::engine) class: u8,
 }
 
 /// Requests that are never stopped and pay for nothing, column by column.
-pub(super) struct Plain {
+pub(in crate::engine) struct Plain {
     sojourn_ps: [u64; PLAIN],
     service_ps: [u64; PLAIN],
     work_ps: [u64; PLAIN],
@@ -32,7 +32,7 @@ pub(super) struct Plain {
 const PLAIN: usize = 256;
 
 impl Plain {
-    pub(super) const EMPTY: Plain = Plain {
+    pub(in crate::engine) const EMPTY: Plain = Plain {
         sojourn_ps: [0; PLAIN],
         service_ps: [0; PLAIN],
         work_ps: [0; PLAIN],
@@ -40,13 +40,13 @@ impl Plain {
         len: 0,
     };
 
-    pub(super) fn is_full(&self) -> bool {
+    pub(in crate::engine) fn is_full(&self) -> bool {
         self.len == PLAIN
     }
 
     /// Adds one if `counts`. There must be room.
     #[inline(always)]
-    pub(super) fn push_if(&mut self, counts: bool, sojourn_ps: u64, work_ps: u64, demand: Demand) {
+    pub(in crate::engine) fn push_if(&mut self, counts: bool, sojourn_ps: u64, work_ps: u64, demand: Demand) {
         let at = self.len;
         (self.sojourn_ps[at], self.work_ps[at]) = (sojourn_ps, work_ps);
         (self.service_ps[at], self.class[at]) = (demand.service_ps, demand.class);
@@ -55,7 +55,7 @@ impl Plain {
 
     /// Writes requests over the first ones: arrival, start, work, demand. `true` if surely all are done before `done_before_ps`.
     #[inline(always)]
-    pub(super) fn fill<'a>(
+    pub(in crate::engine) fn fill<'a>(
         &mut self,
         requests: impl Iterator<Item = ((&'a u64, &'a u64), (&'a u64, &'a Demand))>,
         done_before_ps: u64,
@@ -82,7 +82,7 @@ pub struct ClassStats {
     /// Sojourn over service time, times [`SLOWDOWN_ONE`].
     pub slowdown: Histogram,
     /// Sojourn less service time, probes and all overheads included, in ps; of requests that fork, less what they would have taken
-    /// alone on all cores. Kept only where [`super::Run::waits`] asks for it.
+    /// alone on all cores. Kept only where [`super::run::Run::waits`] asks for it.
     pub wait_ps: Option<Box<Histogram>>,
     /// Time from arrival to first service, summed, in ps.
     pub queued_ps: u128,
@@ -166,23 +166,18 @@ impl ClassStats {
 
 /// Takes completions in small batches: a loop over many fills the processor's pipelines, one at a time
 /// between two events does not.
-pub(super) struct Recorder {
+pub(in crate::engine) struct Recorder {
     batch: Box<[Completed; BATCH]>,
     filled: usize,
-    pub(super) classes: Vec<ClassStats>,
+    pub(in crate::engine) classes: Vec<ClassStats>,
     /// The series from which the end of the warm-up is found, in a pilot run.
-    pub(super) pilot: Option<Mser5>,
+    pub(in crate::engine) pilot: Option<Mser5>,
 }
 
 const BATCH: usize = 128;
 
 impl Recorder {
-    /// What `run` asks for.
-    pub(super) fn of(run: &super::Run<'_>) -> Recorder {
-        Recorder::new(run.service.classes().len(), run.pilot, run.waits)
-    }
-
-    pub(super) fn new(classes: usize, pilot: bool, waits: bool) -> Recorder {
+    pub(in crate::engine) fn new(classes: usize, pilot: bool, waits: bool) -> Recorder {
         let class = ClassStats { wait_ps: waits.then(Box::default), ..ClassStats::default() };
         Recorder {
             batch: Box::new([Completed::default(); BATCH]),
@@ -193,7 +188,7 @@ impl Recorder {
     }
 
     #[inline(always)]
-    pub(super) fn push(&mut self, completed: Completed) {
+    pub(in crate::engine) fn push(&mut self, completed: Completed) {
         self.batch[self.filled] = completed;
         self.filled += 1;
         if self.filled == BATCH {
@@ -202,7 +197,7 @@ impl Recorder {
     }
 
     #[inline(never)]
-    pub(super) fn flush(&mut self) {
+    pub(in crate::engine) fn flush(&mut self) {
         let batch = &self.batch[..self.filled];
         if let [class] = &mut self.classes[..] {
             class.record(batch);
@@ -223,7 +218,11 @@ impl Recorder {
 impl Recorder {
     /// A request that was done by several workers at a time, in less time than it has work, which alone on all cores it would
     /// have taken this long, without probes and with them.
-    pub(super) fn push_forked(&mut self, done: Completed, [service_alone_ps, work_alone_ps]: [u64; 2]) {
+    pub(in crate::engine) fn push_forked(
+        &mut self,
+        done: Completed,
+        [service_alone_ps, work_alone_ps]: [u64; 2],
+    ) {
         let class = &mut self.classes[usize::from(done.class)];
         class.latency_ps.record(done.sojourn_ps);
         class.slowdown.record(caudal_stats::slowdown(done.sojourn_ps, done.service_ps));
@@ -240,13 +239,13 @@ impl Recorder {
     }
 
     /// As [`Recorder::push`] of every one; none is left then.
-    pub(super) fn push_plain(&mut self, plain: &mut Plain) {
+    pub(in crate::engine) fn push_plain(&mut self, plain: &mut Plain) {
         let count = std::mem::take(&mut plain.len);
         self.push_first(plain, count);
     }
 
     /// As [`Recorder::push`] of the first `count`, column by column.
-    pub(super) fn push_first(&mut self, plain: &Plain, count: usize) {
+    pub(in crate::engine) fn push_first(&mut self, plain: &Plain, count: usize) {
         let ([class], None) = (&mut self.classes[..], &self.pilot) else {
             return (0..count).for_each(|at| self.push(plain.completed(at)));
         };
@@ -271,7 +270,7 @@ impl Recorder {
 }
 
 /// The sum of fewer than 2^32 numbers: in two halves, because vectors know no carry.
-pub(super) fn sum(numbers: &[u64]) -> u128 {
+pub(in crate::engine) fn sum(numbers: &[u64]) -> u128 {
     let (mut low, mut high) = (0_u64, 0_u64);
     for number in numbers {
         low += number & u64::from(u32::MAX);
@@ -281,7 +280,7 @@ pub(super) fn sum(numbers: &[u64]) -> u128 {
 }
 
 impl Plain {
-    pub(super) fn completed(&self, at: usize) -> Completed {
+    pub(in crate::engine) fn completed(&self, at: usize) -> Completed {
         Completed {
             sojourn_ps: self.sojourn_ps[at],
             service_ps: self.service_ps[at],

@@ -5,7 +5,7 @@ use caudal_workload::{ArrivalSampler, Demand, ServiceSampler};
 const BATCH: usize = 256;
 
 /// Arrivals and demands from streams of their own: no policy draws from them, so all see the same requests.
-pub(super) struct Source {
+pub(in crate::engine) struct Source {
     arrivals: ArrivalSampler,
     services: ServiceSampler,
     arrival_ps: [u64; BATCH],
@@ -17,7 +17,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub(super) fn new(arrivals: ArrivalSampler, services: ServiceSampler) -> Source {
+    pub(in crate::engine) fn new(arrivals: ArrivalSampler, services: ServiceSampler) -> Source {
         let mut source = Source {
             arrivals,
             services,
@@ -33,13 +33,13 @@ impl Source {
 
     /// When the next request arrives; `None` when there are no more.
     #[inline]
-    pub(super) fn peek_ps(&self) -> Option<u64> {
+    pub(in crate::engine) fn peek_ps(&self) -> Option<u64> {
         (self.at < self.filled).then(|| self.arrival_ps[self.at])
     }
 
     /// Takes the request of [`Source::peek_ps`]: its number, its arrival, its demand.
     #[inline(always)]
-    pub(super) fn take(&mut self) -> (u64, u64, Demand) {
+    pub(in crate::engine) fn take(&mut self) -> (u64, u64, Demand) {
         let request = (self.taken, self.arrival_ps[self.at], self.demands[self.at]);
         self.taken += 1;
         self.at += 1;
@@ -50,13 +50,13 @@ impl Source {
     }
 
     /// Requests handed out so far.
-    pub(super) fn taken(&self) -> u64 {
+    pub(in crate::engine) fn taken(&self) -> u64 {
         self.taken
     }
 
     /// True right after a batch was drawn: a good moment for work that is due every few hundred requests.
     #[inline]
-    pub(super) fn at_batch_start(&self) -> bool {
+    pub(in crate::engine) fn at_batch_start(&self) -> bool {
         self.at == 0
     }
 
@@ -68,4 +68,10 @@ impl Source {
         self.arrivals.stretch(&self.arrival_ps[..self.filled], &mut self.demands[..self.filled]);
         self.at = 0;
     }
+}
+
+/// Work of a request of `service_ps` with probes that stretch it.
+#[inline]
+pub(in crate::engine) fn work_ps(service_ps: u64, stretch: f64) -> u64 {
+    if stretch == 1.0 { service_ps } else { ((service_ps as f64 * stretch).round() as u64).max(service_ps) }
 }

@@ -4,38 +4,38 @@
 //! the backlog, not the number of requests.
 
 /// No task.
-pub(super) const NONE: u32 = u32::MAX;
+pub(in crate::engine) const NONE: u32 = u32::MAX;
 
 /// One request in the system; one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(super) struct Task {
+pub(in crate::engine) struct Task {
     /// When it arrived.
-    pub(super) arrival_ps: u64,
+    pub(in crate::engine) arrival_ps: u64,
     /// Its service time alone on an uninstrumented core.
-    pub(super) service_ps: u64,
+    pub(in crate::engine) service_ps: u64,
     /// Work left, probes included.
-    pub(super) remaining_ps: u64,
+    pub(in crate::engine) remaining_ps: u64,
     /// Time from arrival to its first service.
-    pub(super) queued_ps: u64,
+    pub(in crate::engine) queued_ps: u64,
     /// Time it stood still on a core, for work of the scheduler.
-    pub(super) overhead_ps: u64,
+    pub(in crate::engine) overhead_ps: u64,
     /// Its number among all requests of the run.
-    pub(super) number: u64,
+    pub(in crate::engine) number: u64,
     /// The next in its queue; of a task that runs, the worker.
-    pub(super) next: u32,
+    pub(in crate::engine) next: u32,
     /// Preemptions so far.
-    pub(super) preemptions: u32,
+    pub(in crate::engine) preemptions: u32,
     /// Quanta received so far, those included after which it went on at once.
-    pub(super) quanta: u32,
-    pub(super) class: u8,
-    pub(super) started: bool,
+    pub(in crate::engine) quanta: u32,
+    pub(in crate::engine) class: u8,
+    pub(in crate::engine) started: bool,
     /// Longer than the mean: what others wait behind.
-    pub(super) long: bool,
+    pub(in crate::engine) long: bool,
 }
 
 /// What can stand in a queue.
-pub(super) trait Linked: Copy {
+pub(in crate::engine) trait Linked: Copy {
     /// The next in its queue.
     fn next(&self) -> u32;
     /// See [`Linked::next`].
@@ -55,18 +55,18 @@ impl Linked for Task {
 }
 
 /// All tasks that are in the system.
-pub(super) struct Tasks<T = Task> {
+pub(in crate::engine) struct Tasks<T = Task> {
     slab: Vec<T>,
     free: u32,
 }
 
 impl<T: Linked> Tasks<T> {
-    pub(super) fn new() -> Tasks<T> {
+    pub(in crate::engine) fn new() -> Tasks<T> {
         Tasks { slab: Vec::with_capacity(1024), free: NONE }
     }
 
     #[inline(always)]
-    pub(super) fn insert(&mut self, task: T) -> u32 {
+    pub(in crate::engine) fn insert(&mut self, task: T) -> u32 {
         if self.free == NONE {
             let id = u32::try_from(self.slab.len()).expect("fewer than 2^32 tasks at once");
             self.slab.push(task);
@@ -80,7 +80,7 @@ impl<T: Linked> Tasks<T> {
     }
 
     #[inline(always)]
-    pub(super) fn remove(&mut self, id: u32) -> T {
+    pub(in crate::engine) fn remove(&mut self, id: u32) -> T {
         let place = &mut self.slab[id as usize];
         let task = *place;
         place.set_next(self.free);
@@ -106,27 +106,30 @@ impl<T> std::ops::IndexMut<u32> for Tasks<T> {
 
 /// A queue of tasks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Queue {
+pub(in crate::engine) struct Queue {
     head: u32,
     tail: u32,
     len: u32,
 }
 
 impl Queue {
-    pub(super) const EMPTY: Queue = Queue { head: NONE, tail: NONE, len: 0 };
+    pub(in crate::engine) const EMPTY: Queue = Queue { head: NONE, tail: NONE, len: 0 };
 
     #[inline]
-    pub(super) fn len(&self) -> u32 {
+    pub(in crate::engine) fn len(&self) -> u32 {
         self.len
     }
 
     #[inline]
-    pub(super) fn head(&self) -> Option<u32> {
+    pub(in crate::engine) fn head(&self) -> Option<u32> {
         (self.len > 0).then_some(self.head)
     }
 
     /// From head to tail.
-    pub(super) fn iter<'a, T: Linked>(&self, tasks: &'a Tasks<T>) -> impl Iterator<Item = u32> + use<'a, T> {
+    pub(in crate::engine) fn iter<'a, T: Linked>(
+        &self,
+        tasks: &'a Tasks<T>,
+    ) -> impl Iterator<Item = u32> + use<'a, T> {
         let (mut next, mut left) = (self.head, self.len);
         std::iter::from_fn(move || {
             left = left.checked_sub(1)?;
@@ -137,7 +140,7 @@ impl Queue {
     }
 
     #[inline(always)]
-    pub(super) fn push_back<T: Linked>(&mut self, tasks: &mut Tasks<T>, id: u32) {
+    pub(in crate::engine) fn push_back<T: Linked>(&mut self, tasks: &mut Tasks<T>, id: u32) {
         tasks[id].set_next(NONE);
         if self.len == 0 {
             self.head = id;
@@ -149,7 +152,7 @@ impl Queue {
     }
 
     #[inline]
-    pub(super) fn push_front<T: Linked>(&mut self, tasks: &mut Tasks<T>, id: u32) {
+    pub(in crate::engine) fn push_front<T: Linked>(&mut self, tasks: &mut Tasks<T>, id: u32) {
         tasks[id].set_next(self.head);
         if self.len == 0 {
             self.tail = id;
@@ -160,7 +163,7 @@ impl Queue {
 
     /// Joins before the first one that it is to `precede`; nearly always that is at one of the ends.
     #[inline(always)]
-    pub(super) fn insert<T: Linked>(
+    pub(in crate::engine) fn insert<T: Linked>(
         &mut self,
         tasks: &mut Tasks<T>,
         id: u32,
@@ -183,7 +186,7 @@ impl Queue {
     }
 
     #[inline(always)]
-    pub(super) fn pop_front<T: Linked>(&mut self, tasks: &Tasks<T>) -> Option<u32> {
+    pub(in crate::engine) fn pop_front<T: Linked>(&mut self, tasks: &Tasks<T>) -> Option<u32> {
         if self.len == 0 {
             return None;
         }

@@ -49,7 +49,7 @@ impl WinnerTree {
 
     /// Does another than `worker`, which has the least key, have one up to `latest`?
     #[inline(always)]
-    pub(super) fn has_rival(&self, worker: usize, latest: u64) -> bool {
+    pub(in crate::engine) fn has_rival(&self, worker: usize, latest: u64) -> bool {
         let mut node = self.leaves + worker;
         let mut least_other = NEVER;
         while node > 1 {
@@ -61,7 +61,7 @@ impl WinnerTree {
 
     /// [`WinnerTree::has_rival`] of a tree with `LEVELS` levels, or any number if that is 0.
     #[inline(always)]
-    pub(super) fn has_rival_in<const LEVELS: u32>(&self, worker: usize, latest: u64) -> bool {
+    pub(in crate::engine) fn has_rival_in<const LEVELS: u32>(&self, worker: usize, latest: u64) -> bool {
         if LEVELS == 0 {
             return self.has_rival(worker, latest);
         }
@@ -77,17 +77,17 @@ impl WinnerTree {
 
     /// [`WinnerTree::set`] in a tree with `LEVELS` levels, or any number if that is 0.
     #[inline(always)]
-    pub(super) fn set_in<const LEVELS: u32>(&mut self, worker: usize, key: u64) {
+    pub(in crate::engine) fn set_in<const LEVELS: u32>(&mut self, worker: usize, key: u64) {
         if LEVELS == 0 { self.set(worker, key) } else { self.unrolled::<LEVELS>().set(worker, key) }
     }
 
     /// log2 of the number of leaves.
-    pub(super) fn levels(&self) -> u32 {
+    pub(in crate::engine) fn levels(&self) -> u32 {
         self.levels
     }
 
     /// The same tree for a loop that is compiled for `LEVELS` levels.
-    pub(super) fn unrolled<const LEVELS: u32>(&mut self) -> Unrolled<'_, LEVELS> {
+    pub(in crate::engine) fn unrolled<const LEVELS: u32>(&mut self) -> Unrolled<'_, LEVELS> {
         Unrolled(&mut self.keys[..2 << LEVELS])
     }
 
@@ -117,7 +117,7 @@ impl WinnerTree {
 }
 
 /// What a loop over events needs.
-pub(super) trait Earliest {
+pub(in crate::engine) trait Earliest {
     /// The least key.
     fn min(&self) -> u64;
     /// Replaces the key of `worker`.
@@ -137,7 +137,7 @@ impl Earliest for &mut WinnerTree {
 }
 
 /// A [`WinnerTree`] with 2^`LEVELS` leaves.
-pub(super) struct Unrolled<'a, const LEVELS: u32>(&'a mut [u64]);
+pub(in crate::engine) struct Unrolled<'a, const LEVELS: u32>(&'a mut [u64]);
 
 impl<const LEVELS: u32> Earliest for Unrolled<'_, LEVELS> {
     #[inline(always)]

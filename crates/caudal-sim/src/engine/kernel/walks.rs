@@ -32,7 +32,10 @@
 //!
 //! An alarm too many costs time but changes nothing: what is decided depends on what is there when it goes.
 
+use caudal_policy::random::Draw;
+
 use super::bits::BitSet;
+use super::streams::{Purpose, stream};
 
 const NOBODY: u16 = u16::MAX;
 
@@ -62,7 +65,7 @@ struct Thief<N> {
 }
 
 /// The ring; see the [module](self).
-pub(super) struct Walks<N = ()> {
+pub(in crate::engine) struct Walks<N = ()> {
     check_ps: u64,
     /// By place: ranks before it.
     rank: Box<[u16]>,
@@ -85,16 +88,30 @@ pub(super) struct Walks<N = ()> {
     slot_ps: u64,
 }
 
+/// The fixed order in which all walks go: by place, the pool, and by pool, the place.
+pub(in crate::engine) fn walk_order(seed: u64, pools: usize) -> (Box<[u16]>, Box<[u16]>) {
+    let mut order: Box<[u16]> = (0..pools as u16).collect();
+    let mut draw = Draw::new(stream(seed, Purpose::Order), 0);
+    for left in (1..pools).rev() {
+        order.swap(left, draw.below(left as u32 + 1) as usize);
+    }
+    let mut place = vec![0; pools].into_boxed_slice();
+    for (at, &pool) in order.iter().enumerate() {
+        place[pool as usize] = at as u16;
+    }
+    (order, place)
+}
+
 /// Where a thief is: the rank of the check under way, and when that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Position {
-    pub(super) rank: u16,
-    pub(super) end_ps: u64,
+pub(in crate::engine) struct Position {
+    pub(in crate::engine) rank: u16,
+    pub(in crate::engine) end_ps: u64,
 }
 
 impl<N: Copy + Default> Walks<N> {
     /// A ring for so many pools and workers.
-    pub(super) fn new(pools: usize, workers: usize, check_ps: u64) -> Walks<N> {
+    pub(in crate::engine) fn new(pools: usize, workers: usize, check_ps: u64) -> Walks<N> {
         let (check_ps, bins_log2) =
             (check_ps.max(1), (BitSet::CAPACITY_MAX / pools.max(1)).clamp(1, BINS_MAX).ilog2());
         let bins = 1 << bins_log2;
@@ -125,7 +142,7 @@ impl<N: Copy + Default> Walks<N> {
     }
 
     /// Other pools are held now. The ring must be empty; thieves are to join anew.
-    pub(super) fn rebuild(
+    pub(in crate::engine) fn rebuild(
         &mut self,
         now_ps: u64,
         is_held: impl Fn(usize) -> bool,
@@ -153,50 +170,50 @@ impl<N: Copy + Default> Walks<N> {
 
     /// The host's notes about `worker`.
     #[inline(always)]
-    pub(super) fn note(&self, worker: u16) -> &N {
+    pub(in crate::engine) fn note(&self, worker: u16) -> &N {
         &self.thieves[worker as usize].note
     }
 
     /// See [`Walks::note`].
     #[inline(always)]
-    pub(super) fn note_mut(&mut self, worker: u16) -> &mut N {
+    pub(in crate::engine) fn note_mut(&mut self, worker: u16) -> &mut N {
         &mut self.thieves[worker as usize].note
     }
 
     /// Is `worker` in the ring?
     #[inline(always)]
-    pub(super) fn has(&self, worker: u16) -> bool {
+    pub(in crate::engine) fn has(&self, worker: u16) -> bool {
         self.thieves[worker as usize].bin != NOBODY
     }
 
     /// When the walk of `worker` ends, or is interrupted because the next pool is its own.
     #[inline(always)]
-    pub(super) fn end_ps(&self, worker: u16) -> u64 {
+    pub(in crate::engine) fn end_ps(&self, worker: u16) -> u64 {
         let thief = &self.thieves[worker as usize];
         thief.base_ps.wrapping_add(u64::from(thief.end - 1) * self.check_ps)
     }
 
     /// Held pools before `place`.
     #[inline(always)]
-    pub(super) fn rank(&self, place: u16) -> u16 {
+    pub(in crate::engine) fn rank(&self, place: u16) -> u16 {
         self.rank[place as usize]
     }
 
     /// The place of the held pool of `rank`; `None` past the last.
     #[inline(always)]
-    pub(super) fn place(&self, rank: u16) -> Option<u16> {
+    pub(in crate::engine) fn place(&self, rank: u16) -> Option<u16> {
         self.place.get(rank as usize).copied()
     }
 
     /// How many pools are held, and whether any has tasks to steal.
     #[inline(always)]
-    pub(super) fn pools(&self) -> (u16, bool) {
+    pub(in crate::engine) fn pools(&self) -> (u16, bool) {
         (self.held, self.stealable.len() > 0)
     }
 
     /// Has the pool of `rank` tasks to steal?
     #[inline(always)]
-    pub(super) fn is_stealable(&self, rank: u16) -> bool {
+    pub(in crate::engine) fn is_stealable(&self, rank: u16) -> bool {
         self.stealable.contains(self.wrapped(rank) as usize)
     }
 
@@ -241,14 +258,14 @@ impl<N: Copy + Default> Walks<N> {
     /// `worker` begins a check of `first` now, and goes on with the ranks before the end; then with those between
     /// its own pool, which is at that end, and the second end if that is not 0. Returns when its alarm is.
     #[inline(always)]
-    pub(super) fn join(&mut self, worker: u16, now_ps: u64, first: u16, ends: (u16, u16)) -> u64 {
+    pub(in crate::engine) fn join(&mut self, worker: u16, now_ps: u64, first: u16, ends: (u16, u16)) -> u64 {
         self.enter(worker, now_ps, first, ends);
         self.alarm_ps(&self.thieves[worker as usize], first)
     }
 
     /// As [`Walks::join`], for those who look after alarms themselves.
     #[inline(always)]
-    pub(super) fn enter(&mut self, worker: u16, now_ps: u64, first: u16, ends: (u16, u16)) {
+    pub(in crate::engine) fn enter(&mut self, worker: u16, now_ps: u64, first: u16, ends: (u16, u16)) {
         let frac_ps = self.advance(now_ps);
         // The check ends one slot later.
         let slot = if self.slot + 1 == self.held { 0 } else { self.slot + 1 };
@@ -258,7 +275,7 @@ impl<N: Copy + Default> Walks<N> {
     /// `worker` has left at its own pool, which it passes over without a check, and joins again. Returns the rank
     /// that it checks now, and the end of its walk; `None` if that is over.
     #[inline(always)]
-    pub(super) fn pass_own(&mut self, worker: u16, now_ps: u64) -> Option<(u16, u16)> {
+    pub(in crate::engine) fn pass_own(&mut self, worker: u16, now_ps: u64) -> Option<(u16, u16)> {
         let Thief { end, then, .. } = self.thieves[worker as usize];
         if then == 0 {
             return None;
@@ -268,13 +285,19 @@ impl<N: Copy + Default> Walks<N> {
     }
 
     /// As [`Walks::pass_own`]. Returns when its alarm is.
-    pub(super) fn rejoin_behind_own(&mut self, worker: u16, now_ps: u64) -> Option<u64> {
+    pub(in crate::engine) fn rejoin_behind_own(&mut self, worker: u16, now_ps: u64) -> Option<u64> {
         let (first, _) = self.pass_own(worker, now_ps)?;
         Some(self.alarm_ps(&self.thieves[worker as usize], first))
     }
 
     /// As [`Walks::join`], in the middle of the check.
-    pub(super) fn rejoin(&mut self, worker: u16, now_ps: u64, at: Position, ends: (u16, u16)) -> u64 {
+    pub(in crate::engine) fn rejoin(
+        &mut self,
+        worker: u16,
+        now_ps: u64,
+        at: Position,
+        ends: (u16, u16),
+    ) -> u64 {
         self.advance(now_ps);
         let ahead_ps = at.end_ps - self.slot_ps;
         let slots = ahead_ps / self.check_ps % u64::from(self.held);
@@ -322,7 +345,7 @@ impl<N: Copy + Default> Walks<N> {
 
     /// The check under way of `worker`, where workers below `acting` are through with this moment.
     #[inline(always)]
-    pub(super) fn position(&mut self, worker: u16, now_ps: u64, acting: u32) -> Position {
+    pub(in crate::engine) fn position(&mut self, worker: u16, now_ps: u64, acting: u32) -> Position {
         let now_frac_ps = self.advance(now_ps);
         let thief = self.thieves[worker as usize];
         let is_over = (thief.frac_ps, u32::from(worker)) < (now_frac_ps, acting);
@@ -336,7 +359,7 @@ impl<N: Copy + Default> Walks<N> {
 
     /// The rank of the check of `worker` that ends now.
     #[inline(always)]
-    pub(super) fn rank_checked(&mut self, worker: u16, now_ps: u64, acting: u32) -> u16 {
+    pub(in crate::engine) fn rank_checked(&mut self, worker: u16, now_ps: u64, acting: u32) -> u16 {
         let thief = &self.thieves[worker as usize];
         let last = thief.end - 1;
         // Most alarms go at the end of a walk.
@@ -348,26 +371,31 @@ impl<N: Copy + Default> Walks<N> {
 
     /// The alarm of `worker` after its check of `rank`; `None` if that was the last before something else happens.
     #[inline(always)]
-    pub(super) fn next_alarm(&self, worker: u16, rank: u16) -> Option<u64> {
+    pub(in crate::engine) fn next_alarm(&self, worker: u16, rank: u16) -> Option<u64> {
         let thief = &self.thieves[worker as usize];
         (rank + 1 < thief.end).then(|| self.alarm_ps(thief, rank + 1))
     }
 
     /// The pool of `rank` has no tasks to steal any more.
     #[inline(always)]
-    pub(super) fn clear_stealable(&mut self, rank: u16) {
+    pub(in crate::engine) fn clear_stealable(&mut self, rank: u16) {
         self.stealable.remove(rank as usize);
     }
 
     /// The pool of `rank` has tasks to steal now.
     #[inline(always)]
-    pub(super) fn add_stealable(&mut self, rank: u16) {
+    pub(in crate::engine) fn add_stealable(&mut self, rank: u16) {
         self.stealable.insert(rank as usize);
     }
 
     /// As [`Walks::add_stealable`]. Returns the thief that comes to it first, and when.
     #[inline(always)]
-    pub(super) fn set_stealable(&mut self, rank: u16, now_ps: u64, acting: u32) -> Option<(u16, u64)> {
+    pub(in crate::engine) fn set_stealable(
+        &mut self,
+        rank: u16,
+        now_ps: u64,
+        acting: u32,
+    ) -> Option<(u16, u64)> {
         self.add_stealable(rank);
         let (worker, at_ps) = self.first_to(rank, now_ps, acting)?;
         (at_ps <= self.end_ps(worker)).then_some((worker, at_ps))
@@ -375,7 +403,7 @@ impl<N: Copy + Default> Walks<N> {
 
     /// The thief that comes to the pool of `rank` first if no walk ends before, and when.
     #[inline(always)]
-    pub(super) fn first_to(&mut self, rank: u16, now_ps: u64, acting: u32) -> Option<(u16, u64)> {
+    pub(in crate::engine) fn first_to(&mut self, rank: u16, now_ps: u64, acting: u32) -> Option<(u16, u64)> {
         let frac_ps = self.advance(now_ps);
         let lap_ps = u64::from(self.held) * self.check_ps;
         let mut from = (self.minus(self.slot, rank), frac_ps, acting);
@@ -400,7 +428,7 @@ impl<N: Copy + Default> Walks<N> {
     }
 
     /// So many bins take at least `span_ps`.
-    pub(super) fn bins_of(&self, span_ps: u64) -> u64 {
+    pub(in crate::engine) fn bins_of(&self, span_ps: u64) -> u64 {
         let bins = u128::from(span_ps) << self.bins_log2;
         let check_ps = u128::from(self.check_ps);
         // Where a bin begins is rounded; over whole checks that comes to nothing.
@@ -410,14 +438,14 @@ impl<N: Copy + Default> Walks<N> {
 
     /// As [`Walks::bins_of`], for less than a check.
     #[inline(always)]
-    pub(super) fn bins_of_part(&self, span_ps: u64) -> u64 {
+    pub(in crate::engine) fn bins_of_part(&self, span_ps: u64) -> u64 {
         // One may have begun already, and that may be rounded down where the end is not.
         self.bins_within(span_ps) + 2
     }
 
     /// May any thief come to the pool of `rank` before so many bins have passed by? Of those that are there now.
     #[inline(always)]
-    pub(super) fn may_come(&mut self, rank: u16, now_ps: u64, bins: u64) -> bool {
+    pub(in crate::engine) fn may_come(&mut self, rank: u16, now_ps: u64, bins: u64) -> bool {
         let frac_ps = self.advance(now_ps);
         let from = self.bin(self.minus(self.slot, rank), frac_ps) as usize;
         let ahead = match self.taken.first_from(from) {
@@ -432,7 +460,7 @@ impl<N: Copy + Default> Walks<N> {
 
     /// How far it is to the first pool with tasks, from `rank` on.
     #[inline(always)]
-    pub(super) fn to_stealable(&self, rank: u16) -> Option<u16> {
+    pub(in crate::engine) fn to_stealable(&self, rank: u16) -> Option<u16> {
         let wrapped = self.wrapped(rank);
         match self.stealable.first_from(wrapped as usize) {
             Some(found) => Some(found as u16 - wrapped),
@@ -443,7 +471,13 @@ impl<N: Copy + Default> Walks<N> {
     /// `worker` leaves. Those who have to look at more than before are handed to `alarm`, with the time of the
     /// first check that may find something.
     #[inline(always)]
-    pub(super) fn leave(&mut self, worker: u16, now_ps: u64, acting: u32, mut alarm: impl FnMut(u16, u64)) {
+    pub(in crate::engine) fn leave(
+        &mut self,
+        worker: u16,
+        now_ps: u64,
+        acting: u32,
+        mut alarm: impl FnMut(u16, u64),
+    ) {
         let gone = self.thieves[worker as usize];
         self.remove(worker);
         if self.stealable.len() == 0 || self.taken.len() == 0 {
@@ -468,7 +502,7 @@ impl<N: Copy + Default> Walks<N> {
 
     /// `worker` leaves; who has to look at more than before is not asked.
     #[inline(always)]
-    pub(super) fn remove(&mut self, worker: u16) {
+    pub(in crate::engine) fn remove(&mut self, worker: u16) {
         let thief = &mut self.thieves[worker as usize];
         let next = thief.next;
         let bin = std::mem::replace(&mut thief.bin, NOBODY);

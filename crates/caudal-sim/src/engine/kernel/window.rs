@@ -1,14 +1,79 @@
 //! The part of a run that is measured: when it begins and ends, and what the books say of it.
 
+use std::ops::Range;
+
 use caudal_stats::OverloadCheck;
 
-use super::core::{Account, Core};
-use super::host::Length;
-use super::observe::Sink;
-use super::scheduling::Scheduling;
+use super::account::Account;
 
-/// What is looked up at the marks of a run.
-pub(super) trait Audit {
+/// How long a run is, in requests.
+#[derive(Clone, Copy, Debug)]
+pub struct Length {
+    /// Requests before the first that is measured.
+    pub warm_up: u64,
+    /// Requests that are measured.
+    pub measured: u64,
+}
+
+/// The measured requests of a run: which they are, and how many of them are still to complete.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct Measured {
+    numbers: Range<u64>,
+    left: u64,
+}
+
+impl Measured {
+    /// Those of a run of this length.
+    pub(in crate::engine) fn new(Length { warm_up, measured }: Length) -> Measured {
+        Measured { numbers: warm_up..warm_up + measured, left: measured }
+    }
+
+    /// Is request `number` measured?
+    #[inline(always)]
+    pub(in crate::engine) fn contains(&self, number: u64) -> bool {
+        self.numbers.contains(&number)
+    }
+
+    /// Request `number` has completed. Is it a measured one?
+    #[inline(always)]
+    pub(in crate::engine) fn complete(&mut self, number: u64) -> bool {
+        let counts = self.contains(number);
+        self.complete_if(counts);
+        counts
+    }
+
+    /// A request has completed, which is measured if it `counts`.
+    #[inline(always)]
+    pub(in crate::engine) fn complete_if(&mut self, counts: bool) {
+        self.left -= u64::from(counts);
+    }
+
+    /// No more requests arrive than the `taken` ones that have: the others are not waited for.
+    pub(in crate::engine) fn end_arrivals(&mut self, taken: u64) {
+        self.left -= self.numbers.end.saturating_sub(taken.max(self.numbers.start));
+    }
+
+    /// How many of them have not completed.
+    #[inline(always)]
+    pub(in crate::engine) fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Have all of them completed?
+    #[inline(always)]
+    pub(in crate::engine) fn are_done(&self) -> bool {
+        self.left == 0
+    }
+}
+
+/// A loop that keeps count of its measured requests while they complete.
+pub(in crate::engine) trait Counting: Audit {
+    /// That count.
+    fn measured(&mut self) -> &mut Measured;
+}
+
+/// A loop as the marks of a run see it: its clock and its accounting.
+pub(in crate::engine) trait Audit {
     fn now_ps(&self) -> u64;
     /// Have all measured requests completed?
     fn measured_is_done(&self) -> bool;
@@ -16,29 +81,6 @@ pub(super) trait Audit {
     fn books(&mut self) -> Account;
     /// Time that requests have waited behind long ones, by class; empty where nobody accounts for it.
     fn behind_long_ps(&mut self) -> Vec<f64>;
-}
-
-/// A host's clock and its pools.
-pub(super) struct Audited<'a, S, O>(pub(super) &'a mut Core<O>, pub(super) &'a mut S);
-
-impl<S: Scheduling, O: Sink> Audit for Audited<'_, S, O> {
-    #[inline]
-    fn now_ps(&self) -> u64 {
-        self.0.now_ps
-    }
-
-    #[inline]
-    fn measured_is_done(&self) -> bool {
-        self.0.measured_left == 0
-    }
-
-    fn books(&mut self) -> Account {
-        books(self.0, self.1)
-    }
-
-    fn behind_long_ps(&mut self) -> Vec<f64> {
-        self.1.behind_long_ps(self.0)
-    }
 }
 
 /// After the last measured request, arrivals go on until all measured ones have completed; but not, unless that is
@@ -67,32 +109,32 @@ pub struct Backlog {
 
 /// Snapshots at marked requests: at each of [`LOOKS`] the backlog; at the start, half, three quarters and the end of what
 /// is measured, the books.
-pub(super) struct Window {
+pub(in crate::engine) struct Window {
     length: Length,
     /// What the looks so far have found.
-    pub(super) looks: Vec<Backlog>,
-    /// See [`super::Run::patience_ps`], and when that is over.
+    pub(in crate::engine) looks: Vec<Backlog>,
+    /// See [`super::run::Run::patience_ps`], and when that is over.
     patience_ps: u64,
     give_up_ps: u64,
     next_mark: u64,
     /// Which look is at the next mark; none is left from `END + 1` on.
     look: u64,
     start: (u64, Account),
-    pub(super) check: OverloadCheck,
+    pub(in crate::engine) check: OverloadCheck,
     /// The same in ns of work: requests of a rare long class can pile up unseen among many short ones.
-    pub(super) work: OverloadCheck,
+    pub(in crate::engine) work: OverloadCheck,
     half_completed: u64,
     half: Account,
     behind_start_ps: Vec<f64>,
-    pub(super) behind_ps: Vec<f64>,
+    pub(in crate::engine) behind_ps: Vec<f64>,
     /// Books of the measured part.
-    pub(super) account: Account,
-    pub(super) span_ps: u64,
+    pub(in crate::engine) account: Account,
+    pub(in crate::engine) span_ps: u64,
     closed: bool,
 }
 
 impl Window {
-    pub(super) fn new(length: Length, patience_ps: u64) -> Window {
+    pub(in crate::engine) fn new(length: Length, patience_ps: u64) -> Window {
         Window {
             length,
             patience_ps,
@@ -114,18 +156,18 @@ impl Window {
     }
 
     /// The next request at which there is something to look up.
-    pub(super) fn next_mark(&self) -> u64 {
+    pub(in crate::engine) fn next_mark(&self) -> u64 {
         self.next_mark
     }
 
     /// Is the measured part over?
-    pub(super) fn is_closed(&self) -> bool {
+    pub(in crate::engine) fn is_closed(&self) -> bool {
         self.closed
     }
 
     /// Request `number` is about to arrive; `true` if the run is over.
     #[inline]
-    pub(super) fn at_request(&mut self, number: u64, audit: &mut impl Audit) -> bool {
+    pub(in crate::engine) fn at_request(&mut self, number: u64, audit: &mut impl Audit) -> bool {
         if self.is_before_mark(number) {
             return self.closed && audit.measured_is_done();
         }
@@ -134,13 +176,13 @@ impl Window {
 
     /// Is there nothing to look up at request `number`?
     #[inline(always)]
-    pub(super) fn is_before_mark(&self, number: u64) -> bool {
+    pub(in crate::engine) fn is_before_mark(&self, number: u64) -> bool {
         number < self.next_mark
     }
 
     /// As [`Window::at_request`], for a request that is not before the mark.
     #[cold]
-    pub(super) fn at_mark(&mut self, number: u64, audit: &mut impl Audit) -> bool {
+    pub(in crate::engine) fn at_mark(&mut self, number: u64, audit: &mut impl Audit) -> bool {
         let measured = self.length.measured;
         let books = audit.books();
         let (completed, backlog) = (books.completed, number - books.completed);
@@ -200,7 +242,7 @@ impl Window {
     }
 
     /// The measured part ends here.
-    pub(super) fn close(&mut self, audit: &mut impl Audit) {
+    pub(in crate::engine) fn close(&mut self, audit: &mut impl Audit) {
         if self.closed {
             return;
         }
@@ -222,14 +264,4 @@ fn ns(span_ps: u128) -> u64 {
 
 fn backlog_ns(books: &Account) -> u64 {
     ns(books.offered_ps.saturating_sub(books.busy_ps))
-}
-
-/// The books as of now, with what workers have done so far.
-pub(super) fn books<S: Scheduling, O: Sink>(core: &mut Core<O>, sched: &mut S) -> Account {
-    core.settle();
-    let mut account = core.account;
-    for worker in 0..core.workers.len() {
-        account.busy_ps += u128::from(sched.unbooked_ps(core, worker));
-    }
-    account
 }

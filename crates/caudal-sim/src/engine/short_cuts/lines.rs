@@ -1,15 +1,17 @@
 //! Pools whose tasks run to completion, first come first served: queues without a discipline to ask.
 //!
 //! What a worker begins it finishes, so only tasks that nobody has started wait, every event of a running worker
-//! is a completion, and a thief may take whatever waits. [`Step`](super::step::Step) under
+//! is a completion, and a thief may take whatever waits. [`Step`](crate::engine::general::step::Step) under
 //! [`Fcfs`](caudal_policy::discipline::Fcfs) does the same with more questions; tests hold the one against the
 //! other.
 
-use super::core::{Core, Phase};
-use super::long::Long;
-use super::observe::Sink;
-use super::scheduling::{Expired, Scheduling};
-use super::tasks::{Queue, Tasks};
+use crate::engine::general::core::{Core, Phase};
+use crate::engine::general::scheduling::{Expired, Scheduling};
+use crate::engine::general::workers_with_core;
+use crate::engine::kernel::long::Long;
+use crate::engine::kernel::observe::Sink;
+use crate::engine::kernel::run::Run;
+use crate::engine::kernel::tasks::{Queue, Tasks};
 
 /// One pool.
 struct Line {
@@ -27,16 +29,21 @@ struct Group {
     behind_ps: Box<[u128]>,
 }
 
-pub(super) struct Lines {
+pub(in crate::engine) struct Lines {
     lines: Box<[Line]>,
     groups: Vec<Group>,
     stretch: f64,
 }
 
 impl Lines {
+    /// The pools of `run`.
+    pub(in crate::engine) fn of(run: &Run<'_>) -> Lines {
+        Lines::new(&workers_with_core(run), run.costs.probe_factor, run.service.classes().len())
+    }
+
     /// Pools of so many workers each, those that may run something, and requests of so many classes, which probes
     /// stretch.
-    pub(super) fn new(sizes: &[u32], stretch: f64, classes: usize) -> Lines {
+    fn new(sizes: &[u32], stretch: f64, classes: usize) -> Lines {
         let mut groups: Vec<Group> = Vec::new();
         let line = |&workers: &u32| {
             let known = groups.iter().position(|group| group.workers == workers);

@@ -1,14 +1,16 @@
 //! Pools of one worker under processor sharing, by leaps: an event for each completion, none for quanta.
 
 use caudal_policy::TaskId;
+use caudal_policy::discipline::ProcessorSharingConfig;
 use caudal_policy::discipline::round_robin::{Ring, Turns};
 
-use super::core::{Core, Phase};
-use super::observe::Sink;
-use super::scheduling::{Expired, Scheduling};
+use crate::engine::general::core::{Core, Phase};
+use crate::engine::general::scheduling::{Expired, Scheduling};
+use crate::engine::kernel::observe::Sink;
+use crate::engine::kernel::run::Run;
 
 /// One ring a worker; pool and worker have the same number.
-pub(super) struct Rings {
+pub(in crate::engine) struct Rings {
     rings: Box<[Ring]>,
     stretch: f64,
     switch_ps: u64,
@@ -17,7 +19,19 @@ pub(super) struct Rings {
 }
 
 impl Rings {
-    pub(super) fn new(workers: usize, turns: Turns, stretch: f64) -> Rings {
+    /// The pools of `run`, whose cores take turns as `config` says.
+    pub(in crate::engine) fn of(run: &Run<'_>, config: &ProcessorSharingConfig) -> Rings {
+        let turns = Turns {
+            slice_ps: config.quantum.0.saturating_add(run.costs.overrun.0),
+            switch_ps: run.costs.preemption.0,
+            fresh: config.fresh,
+            lone: config.lone,
+            started_max: config.started_max,
+        };
+        Rings::new(run.system.cores as usize, turns, run.costs.probe_factor)
+    }
+
+    fn new(workers: usize, turns: Turns, stretch: f64) -> Rings {
         let rings = (0..workers).map(|_| Ring::new(turns)).collect();
         let paused_until_ps = vec![0; workers].into_boxed_slice();
         Rings { rings, stretch, switch_ps: turns.switch_ps, paused_until_ps }

@@ -5,20 +5,26 @@
 //! time because a task has come, or steals. The general host does the same with three times the instructions;
 //! tests hold the one against the other.
 
-use caudal_policy::dispatch::{Dispatch, Placement, Pools, Shortest};
+use std::sync::atomic::AtomicBool;
+
+use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement, Pools, Shortest};
 use caudal_policy::random::Draw;
+use caudal_policy::rebalance::{RebalanceConfig, WorkStealing};
 use caudal_policy::{Picos, PoolId};
 
-use super::core::{self, Account};
-use super::host::{Length, Purpose, stream};
-use super::keys::Keys;
-use super::long::Long;
-use super::record::{Plain, Recorder};
-use super::source::Source;
-use super::tasks::{Linked, NONE, Queue, Tasks};
-use super::thieves::{Doing, Events, Thieves};
-use super::window::{Audit, Window};
-use super::{Outcome, outcome};
+use super::thieves::{CHECK_MAX_PS, Doing, Events, FEW, Few, Many, Thieves};
+use crate::engine::kernel::account::Account;
+use crate::engine::kernel::intake::is_set;
+use crate::engine::kernel::keys::Keys;
+use crate::engine::kernel::long::Long;
+use crate::engine::kernel::record::{Plain, Recorder};
+use crate::engine::kernel::run::{Outcome, Run, outcome};
+use crate::engine::kernel::source;
+use crate::engine::kernel::source::Source;
+use crate::engine::kernel::streams::{Purpose, stream};
+use crate::engine::kernel::tasks::{Linked, NONE, Queue, Tasks};
+use crate::engine::kernel::walks::walk_order;
+use crate::engine::kernel::window::{Audit, Measured, Window};
 use caudal_workload::Demand;
 
 /// A worker and its pool: one cache line.
@@ -74,7 +80,7 @@ impl Linked for Waiting {
 }
 
 /// See the [module](self).
-pub(super) struct Stealing<T, D, const LEVELS: u32> {
+struct Stealing<'a, T, D, const LEVELS: u32> {
     now_ps: u64,
     events: Events<LEVELS>,
     thieves: T,
@@ -88,8 +94,7 @@ pub(super) struct Stealing<T, D, const LEVELS: u32> {
     stretch: f64,
     /// Requests longer than this are long.
     long_ps: u64,
-    measured: std::ops::Range<u64>,
-    measured_left: u64,
+    measured: Measured,
     account: Account,
     /// Time that requests have waited behind long ones, by class.
     behind_sums_ps: Vec<u128>,
@@ -97,35 +102,48 @@ pub(super) struct Stealing<T, D, const LEVELS: u32> {
     plain: Box<Plain>,
     recorder: Recorder,
     window: Window,
+    /// See [`Run::stop`].
+    stop: Option<&'a AtomicBool>,
     /// Tasks on their way to a thief.
     moving: Vec<u32>,
 }
 
-/// What a run needs.
-pub(super) struct Parts<T, D> {
-    pub(super) source: Source,
-    pub(super) recorder: Recorder,
-    pub(super) dispatch: D,
-    pub(super) thieves: T,
-    pub(super) cores: u32,
-    /// What a steal takes.
-    pub(super) steal_ps: u64,
-    /// Requests longer than this are long.
-    pub(super) long_ps: u64,
-    /// See [`super::Run::patience_ps`].
-    pub(super) patience_ps: u64,
-    /// What probes make of a service time.
-    pub(super) stretch: f64,
-    pub(super) seed: u64,
-    pub(super) length: Length,
+/// Runs queues of one core each under work stealing: [`Route::Stealing`](crate::engine::Route::Stealing).
+pub(in crate::engine) fn run(run: &Run<'_>) -> Outcome {
+    let RebalanceConfig::WorkStealing(config) = run.system.rebalance else {
+        unreachable!("nobody else takes this route")
+    };
+    let (cores, check_ps) = (run.system.cores, run.costs.steal_check.0);
+    let policy = WorkStealing::new(config);
+    let order = walk_order(run.seed, cores as usize);
+    let seed = stream(run.seed, Purpose::Walk);
+    if cores as usize > FEW || !(2..=CHECK_MAX_PS).contains(&check_ps) {
+        let times_ps = (check_ps, run.costs.steal.0);
+        let many = Many::new(policy, times_ps, order, seed);
+        // A tree of a known height takes 3 % fewer instructions a request; others are too rare to be compiled for each.
+        return match cores {
+            513..=1024 => run_by::<_, 10>(run, many),
+            _ => run_by::<_, 0>(run, many),
+        };
+    }
+    match cores {
+        ..=16 => run_by::<_, 4>(run, Few::<_, 16>::new(policy, check_ps, order, seed)),
+        17..=32 => run_by::<_, 5>(run, Few::<_, 32>::new(policy, check_ps, order, seed)),
+        _ => run_by::<_, 6>(run, Few::<_, 64>::new(policy, check_ps, order, seed)),
+    }
+}
+
+/// The same with thieves of this type.
+pub(super) fn run_by<T: Thieves<LEVELS>, const LEVELS: u32>(run: &Run<'_>, thieves: T) -> Outcome {
+    Stealing::new(run, AnyDispatch::from(run.system.dispatch), thieves).run()
 }
 
 /// What dispatch sees that asks nothing.
 struct Unasked(u32);
 
-impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> {
-    pub(super) fn new(parts: Parts<T, D>) -> Stealing<T, D, LEVELS> {
-        let Parts { source, recorder, dispatch, mut thieves, cores, steal_ps, .. } = parts;
+impl<'a, T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<'a, T, D, LEVELS> {
+    fn new(run: &Run<'a>, dispatch: D, mut thieves: T) -> Stealing<'a, T, D, LEVELS> {
+        let (cores, recorder) = (run.system.cores, run.recorder());
         let mut events = Events::new(cores);
         assert!(cores <= u32::from(u16::MAX));
         let worker = |_| Worker {
@@ -136,7 +154,6 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
             running: Request::default(),
         };
         (0..cores as usize).for_each(|worker| thieves.join(&mut events, worker, 0));
-        let Length { warm_up, measured } = parts.length;
         Stealing {
             now_ps: 0,
             events,
@@ -144,24 +161,24 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
             workers: (0..cores).map(worker).collect(),
             tasks: Tasks::new(),
             dispatch,
-            dispatch_seed: stream(parts.seed, Purpose::Dispatch),
-            source,
-            steal_ps,
-            stretch: parts.stretch,
-            long_ps: parts.long_ps,
-            measured: warm_up..warm_up + measured,
-            measured_left: measured,
+            dispatch_seed: stream(run.seed, Purpose::Dispatch),
+            source: run.source(),
+            steal_ps: run.costs.steal.0,
+            stretch: run.costs.probe_factor,
+            long_ps: run.long_ps(),
+            measured: Measured::new(run.length),
             account: Account::default(),
             behind_sums_ps: vec![0; recorder.classes.len()],
             plain: Box::new(Plain::EMPTY),
             recorder,
-            window: Window::new(parts.length, parts.patience_ps),
+            window: Window::new(run.length, run.patience_ps()),
+            stop: run.stop,
             moving: Vec::new(),
         }
     }
 
     /// Runs to the end: all measured requests have completed, or the system is overloaded.
-    pub(super) fn run(mut self) -> Outcome {
+    fn run(mut self) -> Outcome {
         loop {
             let Some(arrival_ps) = self.source.peek_ps() else {
                 self.drain();
@@ -179,7 +196,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
         self.recorder.flush();
         // Arrivals, completions, and for each steal the find and its end: what else thieves do is worked out without events.
         let events = self.source.taken() + self.account.completed + 2 * self.account.steals;
-        outcome(self.recorder, self.window, self.measured_left, (self.now_ps, events))
+        outcome(self.recorder, self.window, self.measured.left(), (self.now_ps, events))
     }
 
     /// All events before `end`.
@@ -203,9 +220,8 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     /// that find nothing would walk for ever.
     fn drain(&mut self) {
         self.with_window(|window, audit| window.close(audit));
-        // Measured requests that never came.
-        self.measured_left -= self.measured.end.saturating_sub(self.source.taken().max(self.measured.start));
-        while self.measured_left > 0 {
+        self.measured.end_arrivals(self.source.taken());
+        while !self.measured.are_done() && !is_set(self.stop) {
             let next = self.events.min().min(self.thieves.key());
             if Keys::is_far(next) {
                 self.look_farther();
@@ -218,7 +234,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     #[inline(always)]
     fn with_window<V>(&mut self, ask: impl FnOnce(&mut Window, &mut Audited<'_, T, LEVELS>) -> V) -> V {
         let Stealing { window, thieves, events, workers, tasks, account, behind_sums_ps, .. } = self;
-        let (now_ps, measured_left, stretch) = (self.now_ps, self.measured_left, self.stretch);
+        let (now_ps, measured_left, stretch) = (self.now_ps, self.measured.left(), self.stretch);
         let books = (&*account, &behind_sums_ps[..]);
         ask(window, &mut Audited { now_ps, measured_left, thieves, events, workers, tasks, stretch, books })
     }
@@ -236,13 +252,22 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
         self.thieves.rebase(self.events.keys);
     }
 
+    /// A batch of requests was drawn: keys are kept small. `true` if the run was told to stop.
+    #[inline(never)]
+    fn is_stopped_at_batch(&mut self, arrival_ps: u64) -> bool {
+        if self.events.keys.are_old(arrival_ps) {
+            self.rebase(arrival_ps);
+        }
+        is_set(self.stop)
+    }
+
     /// A request arrives; `true` ends the run.
     #[inline(always)]
     fn at_arrival(&mut self) -> bool {
         let (number, arrival_ps, demand) = self.source.take();
         self.now_ps = arrival_ps;
-        if self.source.at_batch_start() && self.events.keys.are_old(arrival_ps) {
-            self.rebase(arrival_ps);
+        if self.source.at_batch_start() && self.is_stopped_at_batch(arrival_ps) {
+            return true;
         }
         if self.is_over(number) {
             return true;
@@ -252,7 +277,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
             service_ps: demand.service_ps,
             class: demand.class,
             long: demand.service_ps > self.long_ps,
-            counts: self.measured.contains(&number),
+            counts: self.measured.contains(number),
         };
         self.account.offered_ps += u128::from(self.work_ps(&request));
         let draw = Draw::new(self.dispatch_seed, number);
@@ -289,7 +314,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     #[inline(always)]
     fn is_over(&mut self, number: u64) -> bool {
         if self.window.is_before_mark(number) {
-            return self.window.is_closed() && self.measured_left == 0;
+            return self.window.is_closed() && self.measured.are_done();
         }
         self.with_window(|window, audit| window.at_mark(number, audit))
     }
@@ -297,7 +322,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
     /// What a request takes on a core.
     #[inline(always)]
     fn work_ps(&self, request: &Request) -> u64 {
-        core::work_ps(request.service_ps, self.stretch)
+        source::work_ps(request.service_ps, self.stretch)
     }
 
     /// `request` has to wait.
@@ -369,7 +394,7 @@ impl<T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<T, D, LEVELS> 
         let work_ps = self.work_ps(&done);
         self.account.busy_ps += u128::from(work_ps);
         self.account.completed += 1;
-        self.measured_left -= u64::from(done.counts);
+        self.measured.complete_if(done.counts);
         let demand = Demand { service_ps: done.service_ps, class: done.class };
         self.plain.push_if(done.counts, self.now_ps - done.arrival_ps, work_ps, demand);
         if self.plain.is_full() {
@@ -526,7 +551,7 @@ impl<T: Thieves<LEVELS>, const LEVELS: u32> Audit for Audited<'_, T, LEVELS> {
             match self.events.doing(id) {
                 Doing::Running => {
                     let left_ps = self.events.due_ps(id) - self.now_ps;
-                    let work_ps = core::work_ps(worker.running.service_ps, self.stretch);
+                    let work_ps = source::work_ps(worker.running.service_ps, self.stretch);
                     account.busy_ps += u128::from(work_ps.saturating_sub(left_ps));
                     if left_ps >= work_ps {
                         // It is still looking: arrivals come before workers of the same time.

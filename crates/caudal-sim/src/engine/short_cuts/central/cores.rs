@@ -1,15 +1,8 @@
 //! The cores: which is free first, and when requests start on them.
 
-use super::sorted::{self, Batch, Columns};
-use crate::engine::keys::Keys;
-use crate::engine::tree::{Earliest, WinnerTree};
-
-/// When a core is done with its last request, and whether that was a long one.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Free {
-    pub(super) at_ps: u64,
-    pub(super) was_long: bool,
-}
+use super::sorted::{self, Batch, Columns, Free};
+use crate::engine::kernel::keys::Keys;
+use crate::engine::kernel::tree::{Earliest, WinnerTree};
 
 /// All cores, in one of two forms: in order, for vectors, or each in its place, with a tree of the first.
 pub(super) struct Cores {

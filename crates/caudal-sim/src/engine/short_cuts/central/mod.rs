@@ -17,17 +17,20 @@ mod cores;
 mod sorted;
 
 use std::ops::Range;
+use std::sync::atomic::AtomicBool;
 
 use caudal_workload::{ArrivalSampler, Demand, ServiceSampler};
 
 use self::behind::Behind;
 use self::cores::Cores;
 use self::sorted::{BATCH, Batch};
-use super::core::{self, Account};
-use super::host::Length;
-use super::record::{Completed, Plain, Recorder, sum};
-use super::window::{Audit, Window};
-use super::{Outcome, outcome};
+use crate::engine::kernel::account::Account;
+use crate::engine::kernel::intake::is_set;
+use crate::engine::kernel::record::{Completed, Plain, Recorder, sum};
+use crate::engine::kernel::run::{Outcome, Run, outcome};
+use crate::engine::kernel::source;
+use crate::engine::kernel::window::Length;
+use crate::engine::kernel::window::{Audit, Window};
 
 /// Statistics are made of a request when so many more have started: then hardly any still runs.
 const LAG: usize = BATCH;
@@ -94,7 +97,7 @@ struct Late {
 }
 
 /// The cores, and how far the requests have come.
-struct Machine {
+struct Starts {
     ring: Ring,
     cores: Cores,
     behind: Behind,
@@ -117,7 +120,7 @@ struct Machine {
     plain: Box<Plain>,
 }
 
-impl Machine {
+impl Starts {
     /// Requests before `until`, of those that were drawn last, arrive.
     fn start(&mut self, until: usize) {
         let requests = self.started..until;
@@ -223,7 +226,7 @@ impl Machine {
     }
 }
 
-impl Audit for Machine {
+impl Audit for Starts {
     fn now_ps(&self) -> u64 {
         self.now_ps
     }
@@ -253,37 +256,30 @@ impl Audit for Machine {
     }
 }
 
-pub(super) struct Central {
+struct Central<'a> {
     arrivals: ArrivalSampler,
     services: ServiceSampler,
-    machine: Machine,
+    starts: Starts,
     /// What probes make of a service time.
     stretch: f64,
     window: Window,
     /// When the last measured request ends, once all have arrived.
     measured_end_ps: Option<u64>,
     recorder: Recorder,
+    /// See [`Run::stop`].
+    stop: Option<&'a AtomicBool>,
 }
 
-/// What a run needs.
-pub(super) struct Parts {
-    pub(super) arrivals: ArrivalSampler,
-    pub(super) services: ServiceSampler,
-    pub(super) recorder: Recorder,
-    pub(super) cores: u32,
-    /// Requests longer than this are long.
-    pub(super) long_ps: u64,
-    /// See [`super::Run::patience_ps`].
-    pub(super) patience_ps: u64,
-    /// What probes make of a service time.
-    pub(super) stretch: f64,
-    pub(super) length: Length,
+/// Runs one queue, first come first served: [`Route::Central`](crate::engine::Route::Central).
+pub(in crate::engine) fn run(run: &Run<'_>) -> Outcome {
+    Central::new(run).run()
 }
 
-impl Central {
-    pub(super) fn new(parts: Parts) -> Central {
-        let Parts { arrivals, services, recorder, cores, long_ps, patience_ps, stretch, length } = parts;
-        let machine = Machine {
+impl<'a> Central<'a> {
+    fn new(run: &Run<'a>) -> Central<'a> {
+        let (cores, recorder, stretch) = (run.system.cores, run.recorder(), run.costs.probe_factor);
+        let Length { warm_up, measured } = run.length;
+        let starts = Starts {
             ring: Ring::new(2 * BATCH),
             cores: Cores::new(cores),
             behind: Behind::new(recorder.classes.len()),
@@ -293,50 +289,58 @@ impl Central {
             now_ps: 0,
             done_before_ps: 0,
             offered_ps: 0,
-            long_ps: core::work_ps(long_ps, stretch),
-            measured: length.warm_up as usize..(length.warm_up + length.measured) as usize,
+            long_ps: source::work_ps(run.long_ps(), stretch),
+            measured: warm_up as usize..(warm_up + measured) as usize,
             recorded: 0,
             late: Vec::with_capacity(cores as usize),
             plain: Box::new(Plain::EMPTY),
         };
-        let window = Window::new(length, patience_ps);
-        Central { arrivals, services, machine, stretch, window, measured_end_ps: None, recorder }
+        Central {
+            arrivals: run.arrivals.sampler(run.seed, run.mean_gap_ps),
+            services: run.service.sampler(run.seed),
+            starts,
+            stretch,
+            window: Window::new(run.length, run.patience_ps()),
+            measured_end_ps: None,
+            recorder,
+            stop: run.stop,
+        }
     }
 
     /// Runs to the end: all measured requests have completed, or the system is overloaded.
-    pub(super) fn run(mut self) -> Outcome {
-        loop {
-            if self.machine.started == self.machine.filled && !self.refill() {
+    fn run(mut self) -> Outcome {
+        while !is_set(self.stop) {
+            if self.starts.started == self.starts.filled && !self.refill() {
                 self.drain();
                 break;
             }
             let mark = self.next_mark();
-            self.machine.start(mark.min(self.machine.filled));
-            if mark < self.machine.filled {
-                self.machine.advance_to(mark);
-                if self.window.at_request(mark as u64, &mut self.machine) {
+            self.starts.start(mark.min(self.starts.filled));
+            if mark < self.starts.filled {
+                self.starts.advance_to(mark);
+                if self.window.at_request(mark as u64, &mut self.starts) {
                     break;
                 }
-                self.machine.start(mark + 1);
+                self.starts.start(mark + 1);
             }
-            self.machine.advance_to(self.machine.started - 1);
+            self.starts.advance_to(self.starts.started - 1);
         }
-        self.machine.record(&mut self.recorder, self.machine.started);
+        self.starts.record(&mut self.recorder, self.starts.started);
         self.recorder.flush();
-        let measured_left = self.machine.measured_left();
-        let events = self.machine.started as u64;
-        outcome(self.recorder, self.window, measured_left, (self.machine.now_ps, events))
+        let measured_left = self.starts.measured_left();
+        let events = self.starts.started as u64;
+        outcome(self.recorder, self.window, measured_left, (self.starts.now_ps, events))
     }
 
     /// The next request at which there is something to look up; after the measured part, the first to find all
     /// measured ones done.
     fn next_mark(&mut self) -> usize {
-        let Machine { ring, started, filled, .. } = &self.machine;
+        let Starts { ring, started, filled, .. } = &self.starts;
         let mark = (self.window.next_mark() as usize).max(*started);
         if !self.window.is_closed() {
             return mark;
         }
-        let end_ps = *self.measured_end_ps.get_or_insert_with(|| self.machine.measured_end_ps());
+        let end_ps = *self.measured_end_ps.get_or_insert_with(|| self.starts.measured_end_ps());
         let at = started & ring.mask();
         let arrivals_ps = &ring.arrival_ps[at..at + filled - started];
         mark.min(started + arrivals_ps.partition_point(|&arrival_ps| arrival_ps <= end_ps))
@@ -345,32 +349,33 @@ impl Central {
     /// Draws more requests; `false` if there are none.
     #[inline(never)]
     fn refill(&mut self) -> bool {
-        let machine = &mut self.machine;
-        machine.record(&mut self.recorder, machine.started.saturating_sub(LAG));
-        machine.make_room();
+        let starts = &mut self.starts;
+        starts.record(&mut self.recorder, starts.started.saturating_sub(LAG));
+        starts.make_room();
         // Batches divide the capacity: each is contiguous, but for the last of arrivals that end.
-        let at = machine.filled & machine.ring.mask();
-        let end = (at + BATCH).min(machine.ring.arrival_ps.len());
-        let drawn = self.arrivals.fill(&mut machine.ring.arrival_ps[at..end]);
-        let demands = &mut machine.ring.demand[at..at + drawn];
+        let at = starts.filled & starts.ring.mask();
+        let end = (at + BATCH).min(starts.ring.arrival_ps.len());
+        let drawn = self.arrivals.fill(&mut starts.ring.arrival_ps[at..end]);
+        let demands = &mut starts.ring.demand[at..at + drawn];
         self.services.fill(demands);
-        self.arrivals.stretch(&machine.ring.arrival_ps[at..at + drawn], demands);
-        let works_ps = machine.ring.work_ps[at..at + drawn].iter_mut().zip(demands);
+        self.arrivals.stretch(&starts.ring.arrival_ps[at..at + drawn], demands);
+        let works_ps = starts.ring.work_ps[at..at + drawn].iter_mut().zip(demands);
         if self.stretch == 1.0 {
             works_ps.for_each(|(work_ps, demand)| *work_ps = demand.service_ps);
         } else {
-            works_ps.for_each(|(work_ps, demand)| *work_ps = core::work_ps(demand.service_ps, self.stretch));
+            works_ps
+                .for_each(|(work_ps, demand)| *work_ps = source::work_ps(demand.service_ps, self.stretch));
         }
-        machine.filled += drawn;
+        starts.filled += drawn;
         drawn > 0
     }
 
     /// There are no more arrivals: what is in the system completes.
     fn drain(&mut self) {
-        self.window.close(&mut self.machine);
-        let machine = &mut self.machine;
-        machine.measured.end = machine.measured.end.min(machine.started).max(machine.measured.start);
-        machine.now_ps = machine.now_ps.max(machine.measured_end_ps());
-        machine.done_before_ps = u64::MAX;
+        self.window.close(&mut self.starts);
+        let starts = &mut self.starts;
+        starts.measured.end = starts.measured.end.min(starts.started).max(starts.measured.start);
+        starts.now_ps = starts.now_ps.max(starts.measured_end_ps());
+        starts.done_before_ps = u64::MAX;
     }
 }

@@ -14,8 +14,6 @@
 // Elsewhere there are no vectors, and nobody asks.
 #![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, unused_variables))]
 
-use super::cores::Free;
-
 /// Most requests at a time.
 pub(super) const BATCH: usize = 256;
 /// Most cores.
@@ -25,6 +23,13 @@ pub(super) const MOST: usize = 32;
 const BIAS: u64 = 1 << 62;
 /// Times in here, from the first arrival of a batch on, end here.
 pub(super) const SPAN_PS: u64 = 1 << 60;
+
+/// When a core is done with its last request, and whether that was a long one.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Free {
+    pub(super) at_ps: u64,
+    pub(super) was_long: bool,
+}
 
 /// Requests as they are needed here, and what is found out about them; room for a batch.
 pub(super) struct Columns {

@@ -4,44 +4,44 @@
 //! processor, of eight where AVX2 was found when the columns were made.
 
 /// In place of a slot: no thief. So large that it never comes first.
-pub(super) const NOBODY: i32 = 1 << 30;
+pub(in crate::engine) const NOBODY: i32 = 1 << 30;
 
 /// Bits of a tick.
-pub(super) const TICK_BITS: u32 = 25;
+pub(in crate::engine) const TICK_BITS: u32 = 25;
 /// In place of a tick: no thief.
-pub(super) const NO_TICK: i32 = -1;
+pub(in crate::engine) const NO_TICK: i32 = -1;
 /// No walk is that long.
 const NEVER_SOON: u32 = !0;
 
 /// By worker, of `LANES`; what the columns mean says [`super`].
 #[repr(align(64))]
-pub(super) struct Columns<const LANES: usize> {
+pub(in crate::engine) struct Columns<const LANES: usize> {
     /// The slot in which its walk began.
-    pub(super) began: [i32; LANES],
-    pub(super) tick: [i32; LANES],
+    pub(in crate::engine) began: [i32; LANES],
+    pub(in crate::engine) tick: [i32; LANES],
     /// The place where its walk starts, and the steps from there to its own pool.
-    pub(super) start: [i32; LANES],
-    pub(super) own: [i32; LANES],
+    pub(in crate::engine) start: [i32; LANES],
+    pub(in crate::engine) own: [i32; LANES],
     is_wide: bool,
 }
 
 /// A moment, and how many pools there are.
 #[derive(Clone, Copy)]
-pub(super) struct Moment {
-    pub(super) pools: i32,
-    pub(super) slot: i32,
+pub(in crate::engine) struct Moment {
+    pub(in crate::engine) pools: i32,
+    pub(in crate::engine) slot: i32,
     /// Ticks below this one are over in this slot.
-    pub(super) acts: i32,
+    pub(in crate::engine) acts: i32,
 }
 
 /// How soon the end of a look is: slots from the current one on, then the tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Soon(u32);
+pub(in crate::engine) struct Soon(u32);
 
 impl Soon {
     /// Slots from the current one on, and the tick; `None` if there is no thief.
     #[inline(always)]
-    pub(super) fn ahead(self) -> Option<(u32, u32)> {
+    pub(in crate::engine) fn ahead(self) -> Option<(u32, u32)> {
         (self.0 != NEVER_SOON).then_some((self.0 >> TICK_BITS, self.0 & ((1 << TICK_BITS) - 1)))
     }
 }
@@ -51,7 +51,7 @@ macro_rules! vectors {
     ($(#[$doc:meta])* $name:ident, $wide:ident, $plain:ident, ($($arg:ident: $of:ty),*) -> $out:ty) => {
         $(#[$doc])*
         #[inline(always)]
-        pub(super) fn $name(&self, $($arg: $of),*) -> $out {
+        pub(in crate::engine) fn $name(&self, $($arg: $of),*) -> $out {
             #[cfg(target_arch = "x86_64")]
             if self.is_wide {
                 // SAFETY: `is_wide` is only set where the processor has AVX2.
@@ -70,7 +70,7 @@ macro_rules! vectors {
 
 impl<const LANES: usize> Columns<LANES> {
     /// Nobody.
-    pub(super) fn new() -> Columns<LANES> {
+    pub(in crate::engine) fn new() -> Columns<LANES> {
         #[cfg(target_arch = "x86_64")]
         let is_wide = std::arch::is_x86_feature_detected!("avx2");
         #[cfg(not(target_arch = "x86_64"))]

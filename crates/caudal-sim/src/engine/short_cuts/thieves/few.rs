@@ -28,16 +28,16 @@
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
-use super::super::tree::NEVER;
 use super::columns::{Columns, Moment, NO_TICK, NOBODY, TICK_BITS};
 use super::{Called, Doing, Events, Thieves, WorkerKeys};
+use crate::engine::kernel::tree::NEVER;
 
 /// Most workers: sets of them are words.
-pub(in super::super) const FEW: usize = 64;
+pub(in crate::engine) const FEW: usize = 64;
 /// Bits of a worker in a tick.
 const WORKER_BITS: u32 = 6;
 /// Longest look, in ps: the time in a tick is less.
-pub(in super::super) const CHECK_MAX_PS: u64 = 1 << (TICK_BITS - WORKER_BITS);
+pub(in crate::engine) const CHECK_MAX_PS: u64 = 1 << (TICK_BITS - WORKER_BITS);
 /// So far ahead, slots are counted by multiplication.
 const NEAR_PS: u64 = 1 << 40;
 /// Slots are counted anew after so many.
@@ -51,7 +51,7 @@ struct Walk {
 }
 
 /// See the [module](self).
-pub(in super::super) struct Few<R, const LANES: usize> {
+pub(in crate::engine) struct Few<R, const LANES: usize> {
     policy: R,
     check_ps: u64,
     /// 2^64 / check, and a bit more.
@@ -85,7 +85,7 @@ pub(in super::super) struct Few<R, const LANES: usize> {
 
 impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
     /// Nobody looks around yet. `order` names each pool once, `place` is its inverse.
-    pub(in super::super) fn new(
+    pub(in crate::engine) fn new(
         policy: R,
         check_ps: u64,
         (order, place): (Box<[u16]>, Box<[u16]>),
@@ -453,8 +453,12 @@ mod tests {
     use caudal_policy::rebalance::{RebalanceConfig, WorkStealing, WorkStealingConfig};
     use caudal_workload::{Arrivals, find_named};
 
-    use super::super::super::{Length, Run, balance, stealing_by};
+    use super::super::super::stealing::run_by;
     use super::*;
+    use crate::engine::kernel::run::Run;
+    use crate::engine::kernel::short_cuts::ShortCuts;
+    use crate::engine::kernel::walks::walk_order;
+    use crate::engine::kernel::window::Length;
 
     /// What a run comes to when slots are counted anew after so many.
     fn outcome(cores: u32, load: f64, slots_max: u64) -> String {
@@ -475,14 +479,14 @@ mod tests {
             length: Length { warm_up: 100, measured: 20_000 },
             pilot: false,
             waits: false,
-            stepwise: false,
+            short_cuts: ShortCuts::ALL,
             stop: None,
         };
-        let order = balance::walk_order(run.seed, cores as usize);
+        let order = walk_order(run.seed, cores as usize);
         let check = Picos::from_nanos(100).0;
         let mut thieves = Few::<_, 32>::new(WorkStealing::new(config), check, order, 7);
         thieves.slots_max = slots_max;
-        format!("{:?}", stealing_by::<_, 5>(&run, thieves))
+        format!("{:?}", run_by::<_, 5>(&run, thieves))
     }
 
     #[test]

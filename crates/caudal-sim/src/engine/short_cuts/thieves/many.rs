@@ -29,9 +29,9 @@ use std::hint::select_unpredictable;
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
-use super::super::tree::NEVER;
-use super::super::walks::Walks;
 use super::{Called, Doing, Events, Thieves, WorkerKeys};
+use crate::engine::kernel::tree::NEVER;
+use crate::engine::kernel::walks::Walks;
 
 /// In place of a rank or a worker.
 const NONE: u16 = u16::MAX;
@@ -63,7 +63,7 @@ impl Default for Walk {
 }
 
 /// See the [module](self). All pools are held, so that places are ranks.
-pub(in super::super) struct Many<R> {
+pub(in crate::engine) struct Many<R> {
     policy: R,
     ring: Walks<Walk>,
     check_ps: u64,
@@ -82,7 +82,7 @@ pub(in super::super) struct Many<R> {
 
 impl<R: Rebalance> Many<R> {
     /// Nobody looks around yet. `order` names each pool once, `place` is its inverse.
-    pub(in super::super) fn new(
+    pub(in crate::engine) fn new(
         policy: R,
         (check_ps, steal_ps): (u64, u64),
         (order, place): (Box<[u16]>, Box<[u16]>),

@@ -7,15 +7,15 @@ mod columns;
 mod few;
 mod many;
 
-pub(super) use few::{CHECK_MAX_PS, FEW, Few};
-pub(super) use many::Many;
+pub(in crate::engine) use few::{CHECK_MAX_PS, FEW, Few};
+pub(in crate::engine) use many::Many;
 
-use super::keys::Keys;
-use super::tree::{Earliest, NEVER, WinnerTree};
+use crate::engine::kernel::keys::Keys;
+use crate::engine::kernel::tree::{Earliest, NEVER, WinnerTree};
 
 /// What a worker does. It stands in the key of its event, where it is known at once when that comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Doing {
+pub(in crate::engine) enum Doing {
     /// It runs a task, or will when the look under way is over; its event says until when.
     Running,
     /// It moves tasks from a victim; its event says until when.
@@ -44,47 +44,47 @@ impl Doing {
 
 /// Keys of the events of workers: when, whose, and what it does.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WorkerKeys(Keys);
+pub(in crate::engine) struct WorkerKeys(Keys);
 
 impl WorkerKeys {
-    pub(super) fn new(workers: u32) -> WorkerKeys {
+    pub(in crate::engine) fn new(workers: u32) -> WorkerKeys {
         WorkerKeys(Keys::new(workers << DOING_BITS))
     }
 
     #[inline(always)]
-    pub(super) fn of(self, worker: usize, time_ps: u64, doing: Doing) -> u64 {
+    pub(in crate::engine) fn of(self, worker: usize, time_ps: u64, doing: Doing) -> u64 {
         self.0.of(worker << DOING_BITS | doing as usize, time_ps)
     }
 
     /// When, and whose.
     #[inline(always)]
-    pub(super) fn event(self, key: u64) -> (u64, usize) {
+    pub(in crate::engine) fn event(self, key: u64) -> (u64, usize) {
         (self.0.time_ps(key), self.0.worker(key) >> DOING_BITS)
     }
 
     /// See [`Keys::before`].
     #[inline(always)]
-    pub(super) fn before(self, time_ps: u64) -> u64 {
+    pub(in crate::engine) fn before(self, time_ps: u64) -> u64 {
         self.0.before(time_ps)
     }
 
     /// See [`Keys::are_old`].
     #[inline(always)]
-    pub(super) fn are_old(self, now_ps: u64) -> bool {
+    pub(in crate::engine) fn are_old(self, now_ps: u64) -> bool {
         self.0.are_old(now_ps)
     }
 }
 
 /// One event a worker, at most. The tree is compiled for `LEVELS` levels, or for any number if that is 0.
-pub(super) struct Events<const LEVELS: u32> {
-    pub(super) keys: WorkerKeys,
+pub(in crate::engine) struct Events<const LEVELS: u32> {
+    pub(in crate::engine) keys: WorkerKeys,
     due: WinnerTree,
     /// Of those that have an event too far ahead for a key, when.
     far_ps: Box<[u64]>,
 }
 
 impl<const LEVELS: u32> Events<LEVELS> {
-    pub(super) fn new(workers: u32) -> Self {
+    pub(in crate::engine) fn new(workers: u32) -> Self {
         let leaves = if LEVELS == 0 { workers as usize } else { 1 << LEVELS };
         assert!(workers as usize <= leaves);
         Events {
@@ -96,32 +96,32 @@ impl<const LEVELS: u32> Events<LEVELS> {
 
     /// The key of the first.
     #[inline(always)]
-    pub(super) fn min(&self) -> u64 {
+    pub(in crate::engine) fn min(&self) -> u64 {
         self.due.min()
     }
 
     /// What `worker` does.
     #[inline(always)]
-    pub(super) fn doing(&self, worker: usize) -> Doing {
+    pub(in crate::engine) fn doing(&self, worker: usize) -> Doing {
         Doing::of(self.due.get(worker))
     }
 
     /// What the one does whose key this is.
     #[inline(always)]
-    pub(super) fn doing_by(key: u64) -> Doing {
+    pub(in crate::engine) fn doing_by(key: u64) -> Doing {
         Doing::of(key)
     }
 
     /// When the event of `worker`, which has one, comes.
     #[inline(always)]
-    pub(super) fn due_ps(&self, worker: usize) -> u64 {
+    pub(in crate::engine) fn due_ps(&self, worker: usize) -> u64 {
         let key = self.due.get(worker);
         if Keys::is_far(key) { self.far_ps[worker] } else { self.keys.event(key).0 }
     }
 
     /// The event of `worker` comes at `due_ps`; `doing` it waits for that.
     #[inline(always)]
-    pub(super) fn set(&mut self, worker: usize, due_ps: u64, doing: Doing) {
+    pub(in crate::engine) fn set(&mut self, worker: usize, due_ps: u64, doing: Doing) {
         let key = self.keys.of(worker, due_ps, doing);
         if Keys::is_far(key) {
             self.far_ps[worker] = due_ps;
@@ -131,7 +131,7 @@ impl<const LEVELS: u32> Events<LEVELS> {
 
     /// `worker`, a thief, has no event.
     #[inline(always)]
-    pub(super) fn clear(&mut self, worker: usize) {
+    pub(in crate::engine) fn clear(&mut self, worker: usize) {
         self.set_key(worker, NEVER);
     }
 
@@ -156,12 +156,12 @@ impl<const LEVELS: u32> Events<LEVELS> {
     }
 
     /// When the first comes.
-    pub(super) fn first_ps(&self) -> Option<u64> {
+    pub(in crate::engine) fn first_ps(&self) -> Option<u64> {
         self.with_event().map(|worker| self.due_ps(worker)).min()
     }
 
     /// Counts keys from `base_ps`, which is not later than any event.
-    pub(super) fn rebase(&mut self, base_ps: u64) {
+    pub(in crate::engine) fn rebase(&mut self, base_ps: u64) {
         let due: Vec<_> =
             self.with_event().map(|worker| (worker, self.due_ps(worker), self.doing(worker))).collect();
         self.keys.0.rebase(base_ps);
@@ -171,16 +171,16 @@ impl<const LEVELS: u32> Events<LEVELS> {
 
 /// When a thief looks up.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Called {
-    pub(super) end_ps: u64,
+pub(in crate::engine) struct Called {
+    pub(in crate::engine) end_ps: u64,
     /// No thief comes to its pool before that; those aside that have been called themselves.
-    pub(super) alone: bool,
+    pub(in crate::engine) alone: bool,
     /// The pool that it looks at until then.
-    pub(super) last: usize,
+    pub(in crate::engine) last: usize,
 }
 
 /// Where thieves are. Workers below the one that acts are through with the moment at which it does.
-pub(super) trait Thieves<const LEVELS: u32> {
+pub(in crate::engine) trait Thieves<const LEVELS: u32> {
     /// How many of `waiting` tasks a thief takes.
     fn steal_amount(&self, waiting: u32) -> u32;
     /// The key of the first event of a thief that is not among `Events`.
