@@ -59,26 +59,13 @@ impl EngineLoop {
 
     /// Does the loop account for all of `costs`? Those of measured runs are begun and ended with slices, which the fluid limit has not.
     pub fn accounts_for(self, system: &System, costs: &Costs) -> bool {
-        costs.is_plain() || self == EngineLoop::General && quantum(system) != Some(Picos::ZERO)
-    }
-}
-
-/// The longest turn of a task, where the discipline has turns.
-pub(crate) fn quantum(system: &System) -> Option<Picos> {
-    match system.discipline {
-        DisciplineConfig::ProcessorSharing(config) => Some(config.quantum),
-        DisciplineConfig::Las(config) => Some(config.quantum),
-        DisciplineConfig::Fcfs
-        | DisciplineConfig::Srpt
-        | DisciplineConfig::PreemptiveSita(_)
-        | DisciplineConfig::SqdSita(_)
-        | DisciplineConfig::IsqdSita(_) => None,
+        costs.is_plain() || self == EngineLoop::General && system.discipline.quantum() != Some(Picos::ZERO)
     }
 }
 
 /// Can the loop of contexts run all of `system` but its contexts?
 fn contexts_can(system: &System, costs: &Costs) -> bool {
-    let by_turns = quantum(system) != Some(Picos::ZERO);
+    let by_turns = system.discipline.quantum() != Some(Picos::ZERO);
     let blind = matches!(
         system.dispatch,
         DispatchConfig::Random | DispatchConfig::RoundRobin | DispatchConfig::Sita(_)

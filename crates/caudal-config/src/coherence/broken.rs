@@ -2,7 +2,7 @@
 
 use caudal_policy::Picos;
 use caudal_policy::allocation::{Grow, Shrink};
-use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
+use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::dispatch::DispatchConfig;
 use caudal_policy::parallelism::{
     ClassConfig, LaneConfig, ParallelismConfig, RetuneConfig, TailControlConfig,
@@ -10,7 +10,6 @@ use caudal_policy::parallelism::{
 use caudal_policy::rebalance::RebalanceConfig;
 
 use super::{COST_MAX, TIME_MAX};
-use crate::engine_loop::quantum;
 use crate::{Costs, Pools, Stalls, System};
 
 /// Most active requests that a table names.
@@ -28,37 +27,14 @@ pub(super) fn steals(system: &System) -> bool {
     matches!(system.rebalance, RebalanceConfig::WorkStealing(_) | RebalanceConfig::StealAndShed(_))
 }
 
-/// Most started tasks of a worker, where the discipline bounds them.
-pub(super) fn started_max(system: &System) -> Option<u32> {
-    match system.discipline {
-        DisciplineConfig::ProcessorSharing(config) => Some(config.started_max),
-        DisciplineConfig::Las(config) => Some(config.started_max),
-        DisciplineConfig::Fcfs
-        | DisciplineConfig::Srpt
-        | DisciplineConfig::PreemptiveSita(_)
-        | DisciplineConfig::SqdSita(_)
-        | DisciplineConfig::IsqdSita(_) => None,
-    }
-}
-
 pub(super) fn fluid(system: &System) -> bool {
-    quantum(system) == Some(Picos::ZERO)
-}
-
-/// Its lanes by time served, if it has such.
-pub(super) fn lanes(system: &System) -> Option<SitaConfig> {
-    match system.discipline {
-        DisciplineConfig::PreemptiveSita(config)
-        | DisciplineConfig::SqdSita(config)
-        | DisciplineConfig::IsqdSita(config) => Some(config),
-        _ => None,
-    }
+    system.discipline.quantum() == Some(Picos::ZERO)
 }
 
 /// Are the reservations not those of every pool?
 pub(super) fn reserved_wrong(system: &System) -> bool {
     let sizes = system.pool_sizes();
-    lanes(system).zip(sizes).is_some_and(|(config, sizes)| {
+    system.discipline.lanes().zip(sizes).is_some_and(|(config, sizes)| {
         let servers: u64 = config.reservations.iter().map(|&count| u64::from(count)).sum();
         sizes.iter().any(|&size| u64::from(size) != servers)
     })

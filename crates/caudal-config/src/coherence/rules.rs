@@ -9,12 +9,11 @@ use caudal_policy::rebalance::RebalanceConfig;
 
 use super::broken::{
     EPOCH_MIN, allocation_shares_wrong, allocation_times_wrong, central, clairvoyant, clairvoyant_thresholds,
-    classes_differ, costs_too_long, empty_band, fluid, is_one_of_both, is_time, lane, lanes, numbers_wrong,
-    reserved_wrong, retune, several_sharing, sizes_wrong, stalls_too_much, stalls_wrong, started_max, steals,
+    classes_differ, costs_too_long, empty_band, fluid, is_one_of_both, is_time, lane, numbers_wrong,
+    reserved_wrong, retune, several_sharing, sizes_wrong, stalls_too_much, stalls_wrong, steals,
     tail_control, targets_too_long, window_wrong,
 };
 use super::{PROBE_FACTORS, QUANTUM_MIN, RUNTIME_QUANTUM_MAX, RUNTIME_QUANTUM_MIN, Rule, TIME_MAX};
-use crate::engine_loop::quantum;
 use crate::{CORES_MAX, EngineLoop, LoopLacks, Pools, Variant};
 
 /// The rule that [`ContextsConfig::fault`](crate::ContextsConfig::fault) has more to say about.
@@ -345,7 +344,10 @@ pub(super) const RULES: &[Rule] = &[
         runtime_only: false,
         keys: &["system.discipline.quantum", "system.discipline"],
         broken: |system, _| {
-            quantum(system).is_some_and(|q| q > Picos::ZERO && !(QUANTUM_MIN..=TIME_MAX).contains(&q))
+            system
+                .discipline
+                .quantum()
+                .is_some_and(|q| q > Picos::ZERO && !(QUANTUM_MIN..=TIME_MAX).contains(&q))
         },
     },
     Rule {
@@ -360,7 +362,7 @@ pub(super) const RULES: &[Rule] = &[
                 DisciplineConfig::ProcessorSharing(config) => config.lone,
                 _ => Lone::Elide,
             };
-            let holds_back = started_max(system).is_some_and(|max| max != STARTED_MAX);
+            let holds_back = system.discipline.started_max().is_some_and(|max| max != STARTED_MAX);
             fluid(system) && (holds_back || lone == Lone::Yield)
         },
     },
@@ -371,7 +373,7 @@ pub(super) const RULES: &[Rule] = &[
         instead: "set it to 1 or more, or remove it: then it is 32",
         runtime_only: false,
         keys: &["system.discipline.started_max", "system.discipline"],
-        broken: |system, _| started_max(system) == Some(0),
+        broken: |system, _| system.discipline.started_max() == Some(0),
     },
     Rule {
         name: "lanes",
@@ -381,7 +383,7 @@ pub(super) const RULES: &[Rule] = &[
         runtime_only: false,
         keys: &["system.discipline.cutoffs", "system.discipline.reservations"],
         broken: |system, _| {
-            lanes(system).is_some_and(|config| {
+            system.discipline.lanes().is_some_and(|config| {
                 config.fault().is_some() || config.cutoffs.iter().any(|&cutoff| !is_time(cutoff))
             })
         },
@@ -650,7 +652,7 @@ pub(super) const RULES: &[Rule] = &[
         keys: &["system.discipline.quantum", "system.discipline"],
         broken: |system, _| {
             let range = RUNTIME_QUANTUM_MIN..=RUNTIME_QUANTUM_MAX;
-            !fluid(system) && quantum(system).is_some_and(|quantum| !range.contains(&quantum))
+            !fluid(system) && system.discipline.quantum().is_some_and(|quantum| !range.contains(&quantum))
         },
     },
     Rule {

@@ -70,7 +70,7 @@ impl Route {
     }
 
     /// The loop that runs `run` while nobody watches.
-    pub(super) fn of_run(run: &Run<'_>) -> Route {
+    pub fn of_run(run: &Run<'_>) -> Route {
         let terms = Terms { short_cuts: run.short_cuts, is_watched: false, is_pilot: run.pilot };
         Route::on(run.system, run.costs, terms)
     }
@@ -94,17 +94,8 @@ impl Route {
 
     /// Does the loop take the turns of `system`, which runs on it, one by one, so that a request costs as many events as it has turns?
     pub fn takes_turns_one_by_one(self, system: &System) -> bool {
-        let quantum = match system.discipline {
-            DisciplineConfig::ProcessorSharing(config) => config.quantum,
-            DisciplineConfig::Las(config) => config.quantum,
-            DisciplineConfig::Fcfs
-            | DisciplineConfig::Srpt
-            | DisciplineConfig::PreemptiveSita(_)
-            | DisciplineConfig::SqdSita(_)
-            | DisciplineConfig::IsqdSita(_) => return false,
-        };
-        quantum > Picos::ZERO
-            && matches!(self, Route::General(Queues::Steps) | Route::Contexts | Route::Forks)
+        let has_turns = system.discipline.quantum().is_some_and(|quantum| quantum > Picos::ZERO);
+        has_turns && matches!(self, Route::General(Queues::Steps) | Route::Contexts | Route::Forks)
     }
 }
 

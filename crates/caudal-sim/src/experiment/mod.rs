@@ -594,15 +594,9 @@ impl Experiment<'_> {
 /// Does a request wait, for others or for the scheduler, however short it is? Not where cores are shared in infinitely
 /// small turns, or the shortest goes first, and that costs nothing.
 fn even_the_shortest_wait(system: &System, costs: &Costs) -> bool {
-    let fluid = |quantum: Picos| quantum == Picos::ZERO;
     let gives_way = match system.discipline {
-        DisciplineConfig::ProcessorSharing(config) => fluid(config.quantum),
-        DisciplineConfig::Las(config) => fluid(config.quantum),
         DisciplineConfig::Srpt => costs.preemption == Picos::ZERO,
-        DisciplineConfig::Fcfs
-        | DisciplineConfig::PreemptiveSita(_)
-        | DisciplineConfig::SqdSita(_)
-        | DisciplineConfig::IsqdSita(_) => false,
+        other => other.quantum() == Some(Picos::ZERO),
     };
     let free = costs.dispatcher == Picos::ZERO
         && !matches!(system.dispatch, DispatchConfig::PowerOfK(_))

@@ -26,19 +26,19 @@ use std::collections::VecDeque;
 
 use caudal_config::ContextsConfig;
 use caudal_policy::contexts::LoadAdaptation;
-use caudal_policy::discipline::{Discipline, Order, Stopped};
-use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement, Pools, Shortest};
+use caudal_policy::discipline::{AnyDiscipline, Discipline, Order, Stopped, has_ties};
+use caudal_policy::dispatch::{AnyBlind, Blind, DispatchConfig, Sita};
 use caudal_policy::random::Draw;
-use caudal_policy::{Instant, Picos, PoolId, TaskId, WorkerId};
+use caudal_policy::{Instant, Picos, TaskId, WorkerId};
 
 use self::speeds::{SharedSpeeds, Speeds, WholeCores};
 
 use self::site::{LaneKind, Phase, Site, View};
 use self::task::Task;
-use crate::engine::general::any::{AnyDiscipline, has_ties};
 use crate::engine::kernel::intake::{Arrival, Intake};
 use crate::engine::kernel::keys::{FAR, Keys};
 use crate::engine::kernel::observe::{Event, Sink, Unwatched};
+use crate::engine::kernel::places::AllOpen;
 use crate::engine::kernel::run::{Outcome, Run, outcome};
 use crate::engine::kernel::streams::{Purpose, stream};
 use crate::engine::kernel::tree::NEVER;
@@ -83,7 +83,7 @@ struct Door<D> {
 struct Contexts<'a, D, M, O, const LEVELS: u32> {
     site: Site<M, O, LEVELS>,
     doors: Box<[Door<D>]>,
-    dispatch: AnyDispatch,
+    dispatch: Entry,
     dispatch_seed: u64,
     intake: Intake<'a>,
     /// Requests that the shared queue's lock has yet to let in, with the time at which it does.
@@ -97,39 +97,21 @@ struct Contexts<'a, D, M, O, const LEVELS: u32> {
     next_key: u64,
 }
 
-/// What dispatch may see: how many pools there are, and how long the request is.
-struct Blind {
-    pools: u32,
-    service_ps: u64,
+/// How requests find their pool: by no count, which this loop does not keep.
+enum Entry {
+    Blind(AnyBlind),
+    /// By their service time.
+    BySize(Sita),
 }
 
-impl Pools for Blind {
-    fn open(&self) -> u32 {
-        self.pools
-    }
-    fn nth(&self, i: u32) -> PoolId {
-        PoolId(i)
-    }
-    fn arriving_work(&self) -> Picos {
-        Picos(self.service_ps)
-    }
-    fn unfinished(&self, _pool: PoolId) -> u32 {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn shortest(&self) -> Shortest {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn nth_shortest(&self, _i: u32) -> PoolId {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn shortest_after(&self, _pool: PoolId) -> Option<PoolId> {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn serviced_quanta(&mut self, _pool: PoolId) -> u64 {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn unfinished_work(&mut self, _pool: PoolId) -> Picos {
-        unreachable!("dispatch that asks nothing")
+impl Entry {
+    /// The way of `config`, which a rule has checked.
+    fn of(config: DispatchConfig) -> Entry {
+        match (config, AnyBlind::of(config)) {
+            (DispatchConfig::Sita(config), _) => Entry::BySize(Sita::new(config)),
+            (_, Some(blind)) => Entry::Blind(blind),
+            (_, None) => unreachable!("a rule refuses policies that look at counts"),
+        }
     }
 }
 
@@ -160,7 +142,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         let mut host = Contexts {
             site,
             doors,
-            dispatch: AnyDispatch::from(run.system.dispatch),
+            dispatch: Entry::of(run.system.dispatch),
             dispatch_seed: stream(run.seed, Purpose::Dispatch),
             intake: Intake::of(run),
             at_dispatcher: VecDeque::new(),
@@ -328,12 +310,12 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
             return self.knock(task, 0);
         }
         let entry = &self.site.tasks[task];
-        let mut pools = Blind { pools: self.doors.len() as u32, service_ps: entry.service_ps };
         let draw = Draw::new(self.dispatch_seed, entry.number());
-        match self.dispatch.on_arrival(draw, &mut pools) {
-            Placement::Pool(pool) => self.knock(task, pool.index()),
-            Placement::Hold | Placement::Moved { .. } => unreachable!("dispatch that asks nothing"),
-        }
+        let pool = match &mut self.dispatch {
+            Entry::Blind(policy) => policy.place(draw, &AllOpen { pools: self.doors.len() as u32 }),
+            Entry::BySize(policy) => policy.pool_of(Picos(entry.service_ps)),
+        };
+        self.knock(task, pool.index());
     }
 
     /// A request is at its pool, and goes in if there is a virtual context for it.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use caudal_policy::allocation::{Allocation, CoreDemand};
-use caudal_policy::dispatch::{Dispatch, Placement, Pools, Shortest};
+use caudal_policy::dispatch::{Counts, Dispatch, Placement, Places, Shortest};
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 use caudal_policy::{Instant, Picos, PoolId};
@@ -66,15 +66,15 @@ pub(in crate::engine) struct Host<'a, S, R, D, A, O> {
     pub(in crate::engine) moving: Vec<u32>,
 }
 
-/// What dispatch sees.
-pub(in crate::engine) struct Seen<'a, S, O> {
+/// The pools of a host, as a dispatch policy sees them.
+pub(in crate::engine) struct PoolsSeen<'a, S, O> {
     pub(in crate::engine) core: &'a mut Core<O>,
     pub(in crate::engine) sched: &'a mut S,
     /// The request that is to be placed.
     pub(in crate::engine) task: u32,
 }
 
-impl<S: Scheduling, O: Sink> Pools for Seen<'_, S, O> {
+impl<S: Scheduling, O: Sink> Places for PoolsSeen<'_, S, O> {
     #[inline(always)]
     fn open(&self) -> u32 {
         self.core.open.len()
@@ -83,6 +83,9 @@ impl<S: Scheduling, O: Sink> Pools for Seen<'_, S, O> {
     fn nth(&self, i: u32) -> PoolId {
         self.core.open.nth(i)
     }
+}
+
+impl<S: Scheduling, O: Sink> Counts for PoolsSeen<'_, S, O> {
     #[inline(always)]
     fn unfinished(&self, pool: PoolId) -> u32 {
         self.core.open.unfinished(pool.index())
@@ -442,7 +445,7 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<
     fn place_by_policy(&mut self, task: u32) {
         let number = self.core.tasks[task].number;
         let draw = Draw::new(self.dispatch_seed, number);
-        let mut seen = Seen { core: &mut self.core, sched: &mut self.sched, task };
+        let mut seen = PoolsSeen { core: &mut self.core, sched: &mut self.sched, task };
         match self.dispatch.on_arrival(draw, &mut seen) {
             // Requests that were held before this one go first.
             Placement::Pool(_) if self.holds && !self.held.is_empty() => {
@@ -556,7 +559,7 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<
         while let Some(&task) = self.held.front() {
             let number = self.core.tasks[task].number;
             let draw = Draw::new(self.dispatch_seed, number);
-            let mut seen = Seen { core: &mut self.core, sched: &mut self.sched, task };
+            let mut seen = PoolsSeen { core: &mut self.core, sched: &mut self.sched, task };
             let Some(pool) = self.dispatch.on_room(draw, &mut seen) else { return };
             self.held.pop_front();
             self.deliver(task, pool.index());

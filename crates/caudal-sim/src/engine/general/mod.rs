@@ -6,11 +6,9 @@
 //! | `core` | the clock, the workers and the tasks; `open`: the pools that have a core; `audit`: the accounting at the marks of a run |
 //! | `scheduling` | what the host asks of its pools; `step`: any discipline, an event a slice; `fluid`: the limit of small quanta |
 //! | `balance`, `allocate`, `cores`, `stalls` | tasks that move between pools, cores that come and go, cores that the machine takes away |
-//! | `any` | all disciplines as one type, for combinations that are simulated seldom |
 //! | `replay` | the same pools and views, driven by the log of a runtime |
 
 mod allocate;
-pub(in crate::engine) mod any;
 mod audit;
 mod balance;
 pub(in crate::engine) mod core;
@@ -24,11 +22,10 @@ mod stalls;
 pub(in crate::engine) mod step;
 
 use caudal_policy::allocation::{Allocation, Triggered};
-use caudal_policy::discipline::{Discipline, DisciplineConfig, Fcfs};
+use caudal_policy::discipline::{AnyDiscipline, Discipline, DisciplineConfig, Fcfs, has_ties};
 use caudal_policy::dispatch::{AnyDispatch, Dispatch};
 use caudal_policy::rebalance::{AnyRebalance, Rebalance};
 
-use self::any::{AnyDiscipline, has_ties};
 use self::core::Core;
 use self::fluid::{Fluid, Sharing};
 use self::host::{Host, HostParts};

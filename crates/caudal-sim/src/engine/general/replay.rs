@@ -1,6 +1,6 @@
 //! The simulator's side of policies, driven by what a runtime has logged instead of by simulated time.
 //!
-//! Pools and views are the engine's own: [`Step`] with its lanes, [`Seen`] over the open pools, the order of walks and the draws
+//! Pools and views are the engine's own: [`Step`] with its lanes, [`PoolsSeen`] over the open pools, the order of walks and the draws
 //! of [`super::balance`]. What a simulation works out, a log says: how much service a task has received, whether it has
 //! completed, how many requests a pool has. So that goes into the engine's tables before it is asked.
 //!
@@ -23,7 +23,7 @@ use caudal_policy::{Picos, PoolId};
 
 use super::balance::{flag_target, walk_draw};
 use super::core::{Core, Phase};
-use super::host::Seen;
+use super::host::PoolsSeen;
 use super::scheduling::{Expired, Scheduling};
 use super::step::Step;
 use crate::engine::kernel::bits::BitSet;
@@ -285,7 +285,7 @@ impl Dispatcher {
     /// Where request `number` goes; `None`: it is held.
     pub(crate) fn place(&mut self, number: u64) -> Option<PoolId> {
         let draw = Draw::new(self.seed, number);
-        let mut seen = Seen { core: &mut self.core, sched: &mut self.step, task: NONE };
+        let mut seen = PoolsSeen { core: &mut self.core, sched: &mut self.step, task: NONE };
         let pool = if self.held == Some(number) {
             self.policy.on_room(draw, &mut seen)
         } else {

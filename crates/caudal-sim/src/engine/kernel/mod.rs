@@ -8,6 +8,7 @@
 //! | `source`, `intake` | the requests as they arrive, and when there are no more |
 //! | `window`, `account`, `record` | the measured part of a run, the accounting of the cores' time, the statistics of requests |
 //! | `tasks`, `bits`, `walks`, `long` | data structures: queues of tasks, sets of workers, the ring of thieves, cores with long requests |
+//! | `places` | pools for dispatch policies that look at no counts |
 //! | `observe` | what an observer hears of a run |
 
 pub(in crate::engine) mod account;
@@ -17,6 +18,7 @@ pub(in crate::engine) mod intake;
 pub(in crate::engine) mod keys;
 pub(in crate::engine) mod long;
 pub(in crate::engine) mod observe;
+pub(in crate::engine) mod places;
 pub(in crate::engine) mod record;
 pub(in crate::engine) mod run;
 pub(in crate::engine) mod short_cuts;

@@ -7,16 +7,16 @@
 
 use std::sync::atomic::AtomicBool;
 
-use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement, Pools, Shortest};
+use caudal_policy::dispatch::{AnyBlind, Blind};
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::{RebalanceConfig, WorkStealing};
-use caudal_policy::{Picos, PoolId};
 
 use super::thieves::{CHECK_MAX_PS, Doing, Events, FEW, Few, Many, Thieves};
 use crate::engine::kernel::account::Account;
 use crate::engine::kernel::intake::is_set;
 use crate::engine::kernel::keys::Keys;
 use crate::engine::kernel::long::Long;
+use crate::engine::kernel::places::AllOpen;
 use crate::engine::kernel::record::{Plain, Recorder};
 use crate::engine::kernel::run::{Outcome, Run, outcome};
 use crate::engine::kernel::source;
@@ -135,13 +135,11 @@ pub(in crate::engine) fn run(run: &Run<'_>) -> Outcome {
 
 /// The same with thieves of this type.
 pub(super) fn run_by<T: Thieves<LEVELS>, const LEVELS: u32>(run: &Run<'_>, thieves: T) -> Outcome {
-    Stealing::new(run, AnyDispatch::from(run.system.dispatch), thieves).run()
+    let dispatch = AnyBlind::of(run.system.dispatch).expect("this route has no other dispatch");
+    Stealing::new(run, dispatch, thieves).run()
 }
 
-/// What dispatch sees that asks nothing.
-struct Unasked(u32);
-
-impl<'a, T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<'a, T, D, LEVELS> {
+impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEVELS> {
     fn new(run: &Run<'a>, dispatch: D, mut thieves: T) -> Stealing<'a, T, D, LEVELS> {
         let (cores, recorder) = (run.system.cores, run.recorder());
         let mut events = Events::new(cores);
@@ -281,11 +279,8 @@ impl<'a, T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<'a, T, D, 
         };
         self.account.offered_ps += u128::from(self.work_ps(&request));
         let draw = Draw::new(self.dispatch_seed, number);
-        let pool = match self.dispatch.on_arrival(draw, &mut Unasked(self.workers.len() as u32)) {
-            Placement::Pool(pool) => pool.index(),
-            Placement::Moved { .. } | Placement::Hold => unreachable!("dispatch that asks nothing"),
-        };
-        self.arrive(pool, request);
+        let pool = self.dispatch.place(draw, &AllOpen { pools: self.workers.len() as u32 });
+        self.arrive(pool.index(), request);
         false
     }
 
@@ -485,38 +480,6 @@ impl<'a, T: Thieves<LEVELS>, D: Dispatch, const LEVELS: u32> Stealing<'a, T, D, 
         if had_none {
             self.thieves.set_stealable(&mut self.events, worker, self.now_ps, worker);
         }
-    }
-}
-
-impl Pools for Unasked {
-    #[inline(always)]
-    fn open(&self) -> u32 {
-        self.0
-    }
-    #[inline(always)]
-    fn nth(&self, i: u32) -> PoolId {
-        PoolId(i)
-    }
-    fn unfinished(&self, _pool: PoolId) -> u32 {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn shortest(&self) -> Shortest {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn nth_shortest(&self, _i: u32) -> PoolId {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn shortest_after(&self, _pool: PoolId) -> Option<PoolId> {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn serviced_quanta(&mut self, _pool: PoolId) -> u64 {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn unfinished_work(&mut self, _pool: PoolId) -> Picos {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn arriving_work(&self) -> Picos {
-        unreachable!("dispatch that asks nothing")
     }
 }
 

@@ -1,54 +1,105 @@
-//! All disciplines as one enum, matched at each call. Runs that are too rare for an engine of their own take it: such an engine
-//! would be a tenth faster, and takes two seconds to compile.
+//! All disciplines as one enum, matched at each call, and the macro that lists them. The simulator takes the enum for runs that are too
+//! rare for an engine of their own: such an engine would be a tenth faster, and takes two seconds to compile.
 
-use caudal_policy::discipline::lanes::Broken;
-use caudal_policy::discipline::{
+use alloc::boxed::Box;
+
+use super::lanes::Broken;
+use super::{
     Discipline, DisciplineConfig, Fcfs, Intake, IsqdSita, Lane, Las, Order, Pool, PreemptiveSita,
     ProcessorSharing, SqdSita, Srpt, Stopped,
 };
-use caudal_policy::{Instant, TaskId, WorkerId};
+use crate::{Instant, TaskId, WorkerId};
 
 /// See the [module](self). `TIES` is what the discipline in it says of [`Discipline::TIES`].
-pub(crate) enum AnyDiscipline<const TIES: bool> {
+pub enum AnyDiscipline<const TIES: bool> {
+    /// See [`Fcfs`].
     Fcfs(Fcfs),
+    /// See [`ProcessorSharing`].
     ProcessorSharing(ProcessorSharing),
+    /// See [`Las`].
     Las(Las),
+    /// See [`Srpt`].
     Srpt(Srpt),
+    /// See [`PreemptiveSita`].
     PreemptiveSita(Box<PreemptiveSita>),
+    /// See [`SqdSita`].
     SqdSita(Box<SqdSita>),
+    /// See [`IsqdSita`].
     IsqdSita(Box<IsqdSita>),
 }
 
+/// Evaluates an expression for the discipline of a [`DisciplineConfig`], which may be of any type: within it, `$make` makes one, and
+/// `$Type` is its type. The only list of disciplines beside [`AnyDiscipline`]: who adds one is told here what it is made of.
+#[macro_export]
+macro_rules! with_discipline {
+    ($config:expr, |$make:ident: $Type:ident| $body:expr) => {
+        match $config {
+            $crate::discipline::DisciplineConfig::Fcfs => {
+                $crate::with_discipline!(@arm $make, $Type, $crate::discipline::Fcfs, $crate::discipline::Fcfs, $body)
+            }
+            $crate::discipline::DisciplineConfig::ProcessorSharing(config) => {
+                $crate::with_discipline!(@new config, $make, $Type, $crate::discipline::ProcessorSharing, $body)
+            }
+            $crate::discipline::DisciplineConfig::Las(config) => {
+                $crate::with_discipline!(@new config, $make, $Type, $crate::discipline::Las, $body)
+            }
+            $crate::discipline::DisciplineConfig::Srpt => {
+                $crate::with_discipline!(@arm $make, $Type, $crate::discipline::Srpt, $crate::discipline::Srpt, $body)
+            }
+            $crate::discipline::DisciplineConfig::PreemptiveSita(config) => {
+                $crate::with_discipline!(@new config, $make, $Type, $crate::discipline::PreemptiveSita, $body)
+            }
+            $crate::discipline::DisciplineConfig::SqdSita(config) => {
+                $crate::with_discipline!(@new config, $make, $Type, $crate::discipline::SqdSita, $body)
+            }
+            $crate::discipline::DisciplineConfig::IsqdSita(config) => {
+                $crate::with_discipline!(@new config, $make, $Type, $crate::discipline::IsqdSita, $body)
+            }
+        }
+    };
+    (@new $config:ident, $make:ident, $Type:ident, $discipline:path, $body:expr) => {
+        $crate::with_discipline!(@arm $make, $Type, $discipline, <$discipline>::new($config), $body)
+    };
+    (@arm $make:ident, $Type:ident, $discipline:path, $new:expr, $body:expr) => {{
+        #[allow(dead_code)]
+        type $Type = $discipline;
+        #[allow(unused_variables)]
+        let $make = move || $new;
+        $body
+    }};
+}
+
 /// Does the order of what happens at one time matter to the discipline of `config`?
-pub(crate) fn has_ties(config: DisciplineConfig) -> bool {
-    match config {
-        DisciplineConfig::Fcfs => Fcfs::TIES,
-        DisciplineConfig::ProcessorSharing(_) => ProcessorSharing::TIES,
-        DisciplineConfig::Las(_) => Las::TIES,
-        DisciplineConfig::Srpt => Srpt::TIES,
-        DisciplineConfig::PreemptiveSita(_) => PreemptiveSita::TIES,
-        DisciplineConfig::SqdSita(_) => SqdSita::TIES,
-        DisciplineConfig::IsqdSita(_) => IsqdSita::TIES,
-    }
+pub fn has_ties(config: DisciplineConfig) -> bool {
+    with_discipline!(config, |make: Type| Type::TIES)
 }
 
 impl<const TIES: bool> AnyDiscipline<TIES> {
     /// The discipline of `config`, which a rule has checked.
-    pub(crate) fn new(config: DisciplineConfig) -> Self {
-        match config {
-            DisciplineConfig::Fcfs => AnyDiscipline::Fcfs(Fcfs),
-            DisciplineConfig::ProcessorSharing(config) => {
-                AnyDiscipline::ProcessorSharing(ProcessorSharing::new(config))
-            }
-            DisciplineConfig::Las(config) => AnyDiscipline::Las(Las::new(config)),
-            DisciplineConfig::Srpt => AnyDiscipline::Srpt(Srpt),
-            DisciplineConfig::PreemptiveSita(config) => {
-                AnyDiscipline::PreemptiveSita(Box::new(PreemptiveSita::new(config)))
-            }
-            DisciplineConfig::SqdSita(config) => AnyDiscipline::SqdSita(Box::new(SqdSita::new(config))),
-            DisciplineConfig::IsqdSita(config) => AnyDiscipline::IsqdSita(Box::new(IsqdSita::new(config))),
-        }
+    pub fn new(config: DisciplineConfig) -> Self {
+        with_discipline!(config, |make: Type| AnyDiscipline::from(make()))
     }
+}
+
+/// Makes an [`AnyDiscipline`] of one discipline.
+macro_rules! from {
+    ($($name:ident => $of:expr;)*) => {
+        $(impl<const TIES: bool> From<$name> for AnyDiscipline<TIES> {
+            fn from(discipline: $name) -> Self {
+                AnyDiscipline::$name($of(discipline))
+            }
+        })*
+    };
+}
+
+from! {
+    Fcfs => core::convert::identity;
+    ProcessorSharing => core::convert::identity;
+    Las => core::convert::identity;
+    Srpt => core::convert::identity;
+    PreemptiveSita => Box::new;
+    SqdSita => Box::new;
+    IsqdSita => Box::new;
 }
 
 macro_rules! each {
