@@ -13,6 +13,7 @@ mod in_order;
 mod oracle;
 mod properties;
 mod rows;
+mod short_cuts;
 mod sita;
 mod sita_model;
 mod steady;
