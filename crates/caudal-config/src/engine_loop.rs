@@ -2,9 +2,9 @@
 //! `Route` adds the short cuts: it is below both because rules are judged while a file is read, which takes no simulator.
 
 use caudal_policy::Picos;
-use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::dispatch::DispatchConfig;
+use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::rebalance::RebalanceConfig;
 
 use crate::{Costs, System, Variant};
@@ -72,18 +72,54 @@ fn contexts_can(system: &System, costs: &Costs) -> bool {
     );
     let stay = system.allocation.triggers().is_none() && system.cores_allocated == system.cores;
     let papers = system.variant == Variant::Paper && costs.dispatcher_quantum == Picos::ZERO;
-    by_turns && blind && stay && papers && system.rebalance == RebalanceConfig::None
+    let adapts = system.contexts.as_ref().is_some_and(|contexts| contexts.adaptation.is_some());
+    let moves = match system.rebalance {
+        RebalanceConfig::None => true,
+        RebalanceConfig::WorkStealing(_) => !adapts && costs.steal_check > Picos::ZERO,
+        RebalanceConfig::WorkShedding(_) | RebalanceConfig::StealAndShed(_) => false,
+    };
+    by_turns && blind && stay && papers && moves
 }
 
 /// Can the loop of requests that fork run all of `system` but their tasks?
 fn forks_can(system: &System, costs: &Costs) -> bool {
-    system.contexts.is_none()
-        && system.pools.count(system.cores) == 1
+    let one_queue = system.pools.count(system.cores) == 1
         && system.dispatch == DispatchConfig::Random
         && system.rebalance == RebalanceConfig::None
-        && system.discipline == DisciplineConfig::Fcfs
-        && system.allocation == AllocationConfig::Static
-        && system.cores_allocated == system.cores
-        && system.variant == Variant::Paper
-        && costs.dispatcher == Picos::ZERO
+        && costs.dispatcher == Picos::ZERO;
+    let shared = match system.allocation.triggers() {
+        Some(_) => has_queue_of_all(system),
+        None => system.cores_allocated == system.cores,
+    };
+    let served = match system.discipline {
+        DisciplineConfig::Fcfs => true,
+        DisciplineConfig::ProcessorSharing(config) => {
+            let by_turns = config.quantum > Picos::ZERO && costs.dispatcher_quantum == Picos::ZERO;
+            by_turns && has_queue_of_all(system) && !keeps_workers(system)
+        }
+        DisciplineConfig::Las(_)
+        | DisciplineConfig::Srpt
+        | DisciplineConfig::PreemptiveSita(_)
+        | DisciplineConfig::SqdSita(_)
+        | DisciplineConfig::IsqdSita(_) => false,
+    };
+    system.contexts.is_none() && one_queue && shared && served && system.variant == Variant::Paper
+}
+
+/// Do all workers look at one queue of requests?
+fn has_queue_of_all(system: &System) -> bool {
+    !matches!(system.parallelism, ParallelismConfig::DefaultTbb(_))
+}
+
+/// Are some workers kept for small requests?
+fn keeps_workers(system: &System) -> bool {
+    match &system.parallelism {
+        ParallelismConfig::TailControl(config) | ParallelismConfig::Clairvoyant(config) => {
+            config.lane.is_some()
+        }
+        ParallelismConfig::Serial
+        | ParallelismConfig::StealFirst
+        | ParallelismConfig::AdmitFirst
+        | ParallelismConfig::DefaultTbb(_) => false,
+    }
 }

@@ -62,10 +62,14 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "contexts-alone",
-        refused: "hardware contexts with stealing, shedding, an allocation policy, a dispatcher that chooses, or the \
-                  fluid limit of a discipline",
-        why: "contexts are simulated by a host of their own, in which requests stay where they come to",
-        instead: "take dispatch \"random\", \"round-robin\" or \"sita\", and a discipline with a quantum, if it can have one",
+        refused: "hardware contexts with shedding, an allocation policy, a dispatcher that chooses, or the fluid limit of a discipline; \
+                  stealing with load adaptation, or with looks that take no time",
+        why: "a core chooses among its contexts in hardware and without software in between, so nobody counts a core's requests for a dispatcher, \
+              or answers another's flag; which contexts are active is what load adaptation says, by the requests that come to the core, and \
+              stolen ones do not; the fluid limit has no turns that a context could pay for; a thief whose looks take no time would look \
+              for ever",
+        instead: "take dispatch \"random\", \"round-robin\" or \"sita\", rebalance \"none\" or \"work-stealing\", allocation \"static\", and a \
+                  discipline with a quantum, if it can have one",
         runtime_only: false,
         keys: &[
             "system.contexts",
@@ -115,12 +119,16 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "forks-alone",
-        refused: "requests that fork, with pools, a dispatcher, another discipline than FCFS, stealing or shedding of requests, \
-                  hardware contexts or an allocation policy",
-        why: "where tasks of requests go, the parallelism policy says: one queue of requests, a deque for each worker, one \
-              task a steal, random victims",
-        instead: "set pools = 1, discipline = \"fcfs\", rebalance = \"none\", dispatch = \"random\" and allocation = \"static\", or \
-                  parallelism = \"serial\"",
+        refused: "requests that fork, with pools, a dispatcher, stealing or shedding of requests, hardware contexts, a discipline other \
+                  than FCFS or processor sharing in quanta, or with some of the cores left unused; \"default-tbb\" with processor sharing \
+                  or an allocation policy; a `lane` with processor sharing",
+        why: "tasks of a request go where the parallelism policy says, through a deque for each worker and one queue that workers look at by \
+              themselves, so there is no other pool to send a request to and nobody to send it; other disciplines order tasks by what \
+              each was served or still needs, which says nothing of a request that is on several cores at a time; no paper says whether \
+              contexts of a core share a deque; \"default-tbb\" has no queue for a task whose turn is over, and its random worker may have \
+              no core; turns do for small requests what a lane is for",
+        instead: "set pools = 1, discipline = \"fcfs\" or \"processor-sharing\" with a quantum, rebalance = \"none\", dispatch = \"random\", \
+                  and `cores` to those that are used, or parallelism = \"serial\"",
         runtime_only: false,
         keys: &[
             "system.parallelism",

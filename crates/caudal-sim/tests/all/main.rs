@@ -8,6 +8,7 @@ mod contexts;
 mod engine_against_oracle;
 mod forks;
 mod forks_model;
+mod forks_shared;
 mod grid;
 mod in_order;
 mod oracle;

@@ -1,5 +1,5 @@
-//! Pools of workers that stay, and that nobody takes from: lanes on all cores of a machine, and cores with hardware
-//! contexts.
+//! Pools of workers that stay: lanes on all cores of a machine, from which nobody takes, and cores with hardware contexts, of which idle ones
+//! may steal ([`thieves`]).
 //!
 //! A host of its own, for two reasons. The general host asks after every event whether somebody is to be flagged,
 //! granted, woken or robbed; where nothing of that can be, lanes take half of its time a request. And contexts that share
@@ -21,6 +21,7 @@
 mod site;
 mod speeds;
 mod task;
+mod thieves;
 
 use std::collections::VecDeque;
 
@@ -29,12 +30,14 @@ use caudal_policy::contexts::LoadAdaptation;
 use caudal_policy::discipline::{AnyDiscipline, Discipline, Order, Stopped, has_ties};
 use caudal_policy::dispatch::{AnyBlind, Blind, DispatchConfig, Sita};
 use caudal_policy::random::Draw;
+use caudal_policy::rebalance::RebalanceConfig;
 use caudal_policy::{Instant, Picos, TaskId, WorkerId};
 
 use self::speeds::{SharedSpeeds, Speeds, WholeCores};
 
 use self::site::{LaneKind, Phase, Site, View};
 use self::task::Task;
+use self::thieves::Thieves;
 use crate::engine::kernel::intake::{Arrival, Intake};
 use crate::engine::kernel::keys::{FAR, Keys};
 use crate::engine::kernel::observe::{Event, Sink, Unwatched};
@@ -86,6 +89,8 @@ struct Contexts<'a, D, M, O, const LEVELS: u32> {
     dispatch: Entry,
     dispatch_seed: u64,
     intake: Intake<'a>,
+    /// Those that steal; none if nobody does.
+    thieves: Option<Thieves>,
     /// Requests that the shared queue's lock has yet to let in, with the time at which it does.
     at_dispatcher: VecDeque<(u64, u32)>,
     dispatcher_free_ps: u64,
@@ -134,8 +139,14 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         };
         let doors: Box<[Door<D>]> = sizes.iter().map(door).collect();
         let mut site = Site::new(&sizes, kind, (speeds, *run.costs), counted, observer);
-        for worker in 0..site.workers.len() {
-            site.go_idle(worker, false);
+        let thieves = match run.system.rebalance {
+            RebalanceConfig::WorkStealing(config) if M::SHARED => {
+                Some(Thieves::new(run, config, site.workers.len()))
+            }
+            _ => None,
+        };
+        if thieves.is_none() {
+            (0..site.workers.len()).for_each(|worker| site.go_idle(worker, false));
         }
         // A table with one entry says the same after each window.
         let windows = adaptation.filter(|config| config.contexts.len() > 1);
@@ -145,12 +156,16 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
             dispatch: Entry::of(run.system.dispatch),
             dispatch_seed: stream(run.seed, Purpose::Dispatch),
             intake: Intake::of(run),
+            thieves,
             at_dispatcher: VecDeque::new(),
             dispatcher_free_ps: 0,
             next_window_ps: windows.map_or(NEVER, |config| config.window.0),
             side_key: NEVER,
             next_key: FAR,
         };
+        if M::SHARED && host.thieves.is_some() {
+            (0..host.site.workers.len()).for_each(|worker| host.become_free(worker));
+        }
         if let Some(config) = adaptation {
             (0..host.doors.len()).for_each(|pool| host.activate(pool, config.most()));
         }
@@ -224,8 +239,15 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
 
     #[inline(always)]
     fn refresh_arrival(&mut self) {
-        self.intake.refresh(self.site.keys(), D::TIES);
+        self.intake.refresh(self.site.keys(), self.has_ties());
         self.refresh_next();
+    }
+
+    /// Does the discipline say who of several workers is first at a time? Not where thieves walk: who comes to a task first follows from the
+    /// order of names.
+    #[inline(always)]
+    fn has_ties(&self) -> bool {
+        D::TIES && !(M::SHARED && self.thieves.is_some())
     }
 
     #[inline(always)]
@@ -239,7 +261,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         let entry = match entry_ps {
             NEVER => NEVER,
             // As an arrival.
-            _ if D::TIES => self.site.keys().after(entry_ps),
+            _ if self.has_ties() => self.site.keys().after(entry_ps),
             _ => self.site.keys().before(entry_ps),
         };
         let window = match self.next_window_ps {
@@ -348,7 +370,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         let keys = self.site.keys();
         self.site.now_ps = keys.time_ps(key);
         let worker = keys.worker(key);
-        if D::TIES && self.site.tree.has_rival_in::<LEVELS>(worker, keys.end_of(key)) {
+        if self.has_ties() && self.site.tree.has_rival_in::<LEVELS>(worker, keys.end_of(key)) {
             return self.first_by_tie(worker);
         }
         worker
@@ -361,6 +383,10 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         // Two branches that hardly ever change their minds; a match would be a jump through a table.
         if phase == Phase::Running {
             self.expire(worker);
+        } else if M::SHARED && phase == Phase::Looking {
+            self.after_look(worker);
+        } else if M::SHARED && phase == Phase::Stealing {
+            self.after_steal(worker);
         } else {
             assert!(phase == Phase::Switching, "no event is set in other phases");
             self.become_free(worker);
@@ -444,7 +470,12 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         let now = Instant(self.site.now_ps);
         let mut view = View { site: &mut self.site, pool, is_last: false };
         self.doors[pool].discipline.on_free(now, WorkerId(worker as u32), &mut view);
-        if self.site.workers[worker].phase != Phase::Running {
+        if self.site.workers[worker].phase == Phase::Running {
+            return;
+        }
+        if M::SHARED && self.thieves.is_some() {
+            self.look_around(worker);
+        } else {
             self.site.go_idle(worker, true);
         }
     }

@@ -7,7 +7,7 @@ use caudal_policy::discipline::{End, Lane, Pool};
 use caudal_policy::{Picos, TaskId, WorkerId};
 
 use super::speeds::Speeds;
-use super::task::Task;
+use super::task::{NEVER as NOT_YET, Task};
 use crate::engine::kernel::account::Account;
 use crate::engine::kernel::bits::BitSet;
 use crate::engine::kernel::events::{self, Due};
@@ -32,6 +32,10 @@ pub(super) enum Phase {
     Switching,
     /// Load adaptation has switched it off.
     Off,
+    /// It looks at another pool; an event says until when.
+    Looking,
+    /// It moves tasks from another pool; an event says until when.
+    Stealing,
 }
 
 #[derive(Clone, Debug)]
@@ -66,8 +70,8 @@ pub(super) struct Lanes {
     waiting: u64,
     by_key: bool,
     /// The first worker, and the one after the last.
-    first: u32,
-    end: u32,
+    pub(super) first: u32,
+    pub(super) end: u32,
     pub(super) resumed: bool,
 }
 
@@ -358,6 +362,31 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
             self.tree.set_in::<LEVELS>(worker, NEVER);
             self.set_active(worker, false);
         }
+    }
+
+    /// Does any task wait in `pool`?
+    pub(super) fn has_waiting(&self, pool: usize) -> bool {
+        self.lanes[pool].waiting != 0
+    }
+
+    /// Takes the first task of `lane` of `pool` that has begun nowhere.
+    pub(super) fn take_unstarted(&mut self, pool: usize, lane: Lane) -> Option<u32> {
+        let lanes = &mut self.lanes[pool];
+        let queue = &mut lanes.queues[lane as usize];
+        // Those that have begun stay where they are.
+        let mut passed = Vec::new();
+        let found = loop {
+            let Some(task) = queue.pop_front(&self.tasks) else { break None };
+            if self.tasks[task].start_ps == NOT_YET {
+                break Some(task);
+            }
+            passed.push(task);
+        };
+        for task in passed.into_iter().rev() {
+            queue.push_front(&mut self.tasks, task);
+        }
+        lanes.waiting &= !(u64::from(queue.len() == 0) << (lane % u64::BITS));
+        found
     }
 
     pub(super) fn rebase(&mut self, base_ps: u64) {

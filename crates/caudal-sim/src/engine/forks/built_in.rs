@@ -9,37 +9,72 @@ use caudal_policy::parallelism::{
 use caudal_workload::OfferedAt;
 
 use super::Forks;
+use super::any::AnyParallelism;
 use super::retuning::{Oracle, Retuning};
 use crate::engine::kernel::observe::Sink;
 use crate::engine::kernel::run::{Outcome, Run};
+use crate::engine::kernel::short_cuts::ShortCut;
 use crate::thresholds::{TableDemand, tables};
 
 /// Requests that fork, under the policy of the run's system.
 pub(in crate::engine) fn forks<O: Sink>(run: &Run<'_>, observer: O) -> Outcome {
+    if needs_more(run) || !run.short_cuts.allow(ShortCut::OwnCode) {
+        return Forks::<_, _, true>::new(run, any_policy(run), observer).run();
+    }
     match &run.system.parallelism {
-        ParallelismConfig::Serial => forks_under(run, Serial, observer),
-        ParallelismConfig::StealFirst => forks_under(run, StealFirst, observer),
-        ParallelismConfig::AdmitFirst => forks_under(run, AdmitFirst, observer),
-        ParallelismConfig::DefaultTbb(config) => forks_under(run, DefaultTbb::new(*config), observer),
+        ParallelismConfig::Serial => plain(run, (Serial, None), observer),
+        ParallelismConfig::StealFirst => plain(run, (StealFirst, None), observer),
+        ParallelismConfig::AdmitFirst => plain(run, (AdmitFirst, None), observer),
+        ParallelismConfig::DefaultTbb(config) => plain(run, (DefaultTbb::new(*config), None), observer),
         ParallelismConfig::TailControl(config) if config.span => {
-            tail_control::<true, O>(run, config, observer)
+            plain(run, tail_control::<true>(run, config), observer)
         }
-        ParallelismConfig::TailControl(config) => tail_control::<false, O>(run, config, observer),
+        ParallelismConfig::TailControl(config) => plain(run, tail_control::<false>(run, config), observer),
+        ParallelismConfig::Clairvoyant(config) => plain(run, (clairvoyant(run, config), None), observer),
+    }
+}
+
+/// Do workers take turns, or cores come and go? Other runs take code that knows nothing of it.
+fn needs_more(run: &Run<'_>) -> bool {
+    run.system.discipline.quantum().is_some() || run.system.allocation.triggers().is_some()
+}
+
+fn plain<P: Parallelism, O: Sink>(run: &Run<'_>, policies: (P, Option<Retuning>), observer: O) -> Outcome {
+    Forks::<_, _, false>::new(run, policies, observer).run()
+}
+
+/// The policy of the run's system, as one type for all.
+fn any_policy(run: &Run<'_>) -> (AnyParallelism, Option<Retuning>) {
+    match &run.system.parallelism {
+        ParallelismConfig::Serial => (AnyParallelism::Serial(Serial), None),
+        ParallelismConfig::StealFirst => (AnyParallelism::StealFirst(StealFirst), None),
+        ParallelismConfig::AdmitFirst => (AnyParallelism::AdmitFirst(AdmitFirst), None),
+        ParallelismConfig::DefaultTbb(config) => (AnyParallelism::DefaultTbb(DefaultTbb::new(*config)), None),
+        ParallelismConfig::TailControl(config) if config.span => {
+            let (policy, retuning) = tail_control(run, config);
+            (AnyParallelism::TailControlOfSpans(policy), retuning)
+        }
+        ParallelismConfig::TailControl(config) => {
+            let (policy, retuning) = tail_control(run, config);
+            (AnyParallelism::TailControl(policy), retuning)
+        }
         ParallelismConfig::Clairvoyant(config) => {
-            let tables = threshold_tables(run, config, Knowledge::Clairvoyant);
-            forks_under(run, Clairvoyant::new(tables), observer)
+            (AnyParallelism::Clairvoyant(clairvoyant(run, config)), None)
         }
     }
 }
 
-fn tail_control<const SPAN: bool, O: Sink>(
+fn tail_control<const SPAN: bool>(
     run: &Run<'_>,
     config: &TailControlConfig,
-    observer: O,
-) -> Outcome {
+) -> (TailControl<SPAN>, Option<Retuning>) {
     let tables = threshold_tables(run, config, Knowledge::Processed);
     let retuning = config.retune.map(|retune| retuning(run, config, retune));
-    forks_with(run, (TailControl::<SPAN>::new(tables, config), retuning), observer)
+    (TailControl::new(tables, config), retuning)
+}
+
+fn clairvoyant(run: &Run<'_>, config: &TailControlConfig) -> Clairvoyant {
+    Clairvoyant::new(threshold_tables(run, config, Knowledge::Clairvoyant))
 }
 
 /// The tables of `config`, or those for its targets, the workload and the load.
@@ -58,15 +93,10 @@ pub(in crate::engine) fn forks_under<P: Parallelism, O: Sink>(
     policy: P,
     observer: O,
 ) -> Outcome {
-    forks_with(run, (policy, None), observer)
-}
-
-fn forks_with<P: Parallelism, O: Sink>(
-    run: &Run<'_>,
-    policies: (P, Option<Retuning>),
-    observer: O,
-) -> Outcome {
-    Forks::new(run, policies, observer).run()
+    if needs_more(run) {
+        return Forks::<_, _, true>::new(run, (policy, None), observer).run();
+    }
+    plain(run, (policy, None), observer)
 }
 
 /// What tables of `config` are for.

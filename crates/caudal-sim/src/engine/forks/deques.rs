@@ -59,6 +59,11 @@ impl Deques {
         Some(piece)
     }
 
+    /// Has `worker` nothing in its deque?
+    pub(super) fn is_empty(&self, worker: usize) -> bool {
+        self.deques[worker].is_empty()
+    }
+
     pub(super) fn push_steal(&mut self, worker: usize, piece: Piece, requests: &Requests) {
         self.deques[worker].push_front(piece);
         self.refresh(worker, requests);

@@ -26,6 +26,7 @@ use caudal_policy::discipline::{AnyDiscipline, Discipline, DisciplineConfig, Fcf
 use caudal_policy::dispatch::{AnyDispatch, Dispatch};
 use caudal_policy::rebalance::{AnyRebalance, Rebalance};
 
+pub(in crate::engine) use self::balance::walk_draw;
 use self::core::Core;
 use self::fluid::{Fluid, Sharing};
 use self::host::{Host, HostParts};

@@ -230,6 +230,7 @@ impl Recorder {
             wait_ps.record(done.sojourn_ps.saturating_sub(service_alone_ps));
         }
         class.queued_ps += u128::from(done.queued_ps);
+        class.preemptions += u64::from(done.preemptions);
         class.probe_ps += u128::from(work_alone_ps - service_alone_ps);
         let fewer_cores_ps = (done.sojourn_ps - done.queued_ps).saturating_sub(work_alone_ps);
         *class.fewer_cores_ps.get_or_insert(0) += u128::from(fewer_cores_ps);
