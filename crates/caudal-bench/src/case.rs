@@ -6,7 +6,7 @@ use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig, SitaCo
 use caudal_policy::dispatch::{DispatchConfig, JsqConfig, Ties};
 use caudal_policy::parallelism::{ParallelismConfig, TailControlConfig};
 use caudal_policy::rebalance::RebalanceConfig;
-use caudal_sim::engine::{Length, Outcome, Run, Unwatched, simulate};
+use caudal_sim::engine::{Length, Outcome, Run, ShortCuts, Unwatched, simulate};
 use caudal_workload::{
     Arrivals, DagSpec, DistributionSpec, Grain, LogSpread, Service, ServiceSpec, find_named,
 };
@@ -195,7 +195,7 @@ impl Case {
             length: Length { warm_up, measured: requests - warm_up },
             pilot: false,
             waits: false,
-            stepwise: false,
+            short_cuts: ShortCuts::ALL,
             stop: None,
         };
         simulate(&run, Unwatched)

@@ -22,7 +22,7 @@
 //! event loop: nothing that happens *at* a completion could be added to it.
 //!
 //! **The engine does not keep to that.** Where nobody watches one queue, first come first served, it takes the
-//! recursion, with the times at which servers are free in order in vectors (`engine/central` in `caudal-sim`), and
+//! recursion, with the times at which servers are free in order in vectors (`engine/short_cuts/central` in `caudal-sim`), and
 //! is faster than this loop, although it also finds out how long requests wait behind long ones, and keeps books. So
 //! for this one system a figure above 1 says that going from event to event is what costs, not that the engine has no
 //! overhead: the same recursion without what only the engine accounts for would take four fifths of its time. Streams

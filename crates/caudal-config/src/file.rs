@@ -81,6 +81,13 @@ pub struct Point {
     pub varied: Vec<(String, serde_json::Value)>,
 }
 
+impl Point {
+    /// The mean time between two arrivals, in ps: the load is offered work over what the machine can do.
+    pub fn mean_gap_ps(&self) -> f64 {
+        self.workload.service.mean_ps() / (self.load * self.system.capacity())
+    }
+}
+
 impl File {
     /// Reads a file for the simulator.
     ///

@@ -5,16 +5,16 @@
 
 use std::cell::{Cell, RefCell};
 
-use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement, Pools, Shortest};
+use caudal_policy::PoolId;
+use caudal_policy::dispatch::{AnyBlind, Blind, Places};
 use caudal_policy::random::{Draw, hash};
-use caudal_policy::{Picos, PoolId};
 
 use crate::shared::{Request, Shared};
 
 /// What a thread knows of a runtime to which it has submitted.
 struct Submitter {
     runtime: u64,
-    policy: AnyDispatch,
+    policy: AnyBlind,
     /// Requests that it has placed there.
     placed: u64,
 }
@@ -49,7 +49,7 @@ struct Everyone {
     first: u32,
 }
 
-impl Pools for Everyone {
+impl Places for Everyone {
     #[inline]
     fn open(&self) -> u32 {
         self.workers
@@ -59,37 +59,7 @@ impl Pools for Everyone {
     fn nth(&self, i: u32) -> PoolId {
         PoolId((self.first + i) % self.workers)
     }
-
-    fn unfinished(&self, _pool: PoolId) -> u32 {
-        unreachable!("{BLIND}")
-    }
-
-    fn shortest(&self) -> Shortest {
-        unreachable!("{BLIND}")
-    }
-
-    fn nth_shortest(&self, _i: u32) -> PoolId {
-        unreachable!("{BLIND}")
-    }
-
-    fn shortest_after(&self, _pool: PoolId) -> Option<PoolId> {
-        unreachable!("{BLIND}")
-    }
-
-    fn serviced_quanta(&mut self, _pool: PoolId) -> u64 {
-        unreachable!("{BLIND}")
-    }
-
-    fn unfinished_work(&mut self, _pool: PoolId) -> Picos {
-        unreachable!("{BLIND}")
-    }
-
-    fn arriving_work(&self) -> Picos {
-        unreachable!("{BLIND}")
-    }
 }
-
-const BLIND: &str = "policies that look at workers have a dispatcher";
 
 impl Shared {
     /// Hands in a new request; `false` if there is no room where it would go.
@@ -119,10 +89,8 @@ impl Shared {
             submitter.placed += 1;
             let draw = Draw::new(hash(self.settings.seed, 1), number);
             let count = self.workers.len() as u32;
-            let mut workers = Everyone { workers: count, first: (thread % u64::from(count)) as u32 };
-            let Placement::Pool(pool) = submitter.policy.on_arrival(draw, &mut workers) else {
-                unreachable!("{BLIND}")
-            };
+            let workers = Everyone { workers: count, first: (thread % u64::from(count)) as u32 };
+            let pool = submitter.policy.place(draw, &workers);
             if let Some(submitted) = self.logs.as_ref().and_then(|logs| logs.submitted.as_ref()) {
                 submitted.placed(number, pool.index());
             }
@@ -137,7 +105,8 @@ impl Shared {
         let submitter = known.map_or_else(
             || Submitter {
                 runtime: self.id,
-                policy: AnyDispatch::from(self.settings.system.dispatch),
+                policy: AnyBlind::of(self.settings.system.dispatch)
+                    .expect("policies that look at workers have a dispatcher"),
                 placed: 0,
             },
             |at| submitters.remove(at),

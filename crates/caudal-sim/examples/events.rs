@@ -7,7 +7,7 @@
 
 use caudal_config::{SystemPlan, presets};
 use caudal_policy::Picos;
-use caudal_sim::engine::{Length, Run, Unwatched, simulate};
+use caudal_sim::engine::{Length, Run, ShortCuts, Unwatched, simulate};
 use caudal_workload::{Arrivals, DistributionSpec, ServiceSpec};
 
 const MEANS_NS: [u64; 7] = [100, 1_000, 10_000, 100_000, 1_000_000, 20_000_000, 1_000_000_000];
@@ -50,7 +50,7 @@ fn main() {
                     length: Length { warm_up: measured / 9, measured },
                     pilot: false,
                     waits: false,
-                    stepwise: false,
+                    short_cuts: ShortCuts::ALL,
                     stop: None,
                 };
                 let started_ns = cpu_ns();

@@ -22,8 +22,6 @@ use caudal_stats::relaxation::Queue;
 use caudal_workload::Service;
 use serde::{Deserialize, Serialize};
 
-use crate::steady::throughput;
-
 /// Servers that share a part of the work of each request, and get none from elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaneLoad {
@@ -107,6 +105,14 @@ impl Speeds {
             Some((all, None)) => (all / servers).min(1.0),
         }
     }
+}
+
+/// What a core does with so many active contexts, on average, on straight lines between whole numbers of them.
+pub(crate) fn throughput(speeds: &[f64], active: f64) -> f64 {
+    let at = |count: usize| if count == 0 { 0.0 } else { speeds[(count - 1).min(speeds.len() - 1)] };
+    let below = active.floor();
+    let (from, to) = (at(below as usize), at(below as usize + 1));
+    from + (to - from) * (active - below)
 }
 
 /// Service times as the cores see them, probes included.

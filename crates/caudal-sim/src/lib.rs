@@ -17,12 +17,12 @@ pub mod authors;
 pub mod engine;
 pub mod experiment;
 pub mod lanes;
-pub mod recorded;
 pub mod replay;
 pub mod row;
-pub mod steady;
 pub mod sweep;
 pub mod thresholds;
+
+pub use self::experiment::{recorded, steady};
 
 /// One run of the policies paper's own simulator's rules.
 fn authors_outcome(run: &engine::Run<'_>) -> Result<engine::Outcome, String> {

@@ -9,6 +9,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Account, ClassStats};
+pub use crate::experiment::Gap;
 use crate::experiment::{ClassResults, Results};
 use crate::lanes::LaneLoad;
 use crate::recorded::Recorded;
@@ -116,17 +117,6 @@ pub struct Miss {
     pub late_ns: f64,
     /// The share of requests that take longer; `null` in overload.
     pub ratio: Estimate,
-}
-
-/// A percentile around which there are hardly any values.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Gap {
-    /// Which one, 0 to 100.
-    pub percentile: f64,
-    /// The value below the gap.
-    pub low_ns: f64,
-    /// The value above it.
-    pub high_ns: f64,
 }
 
 /// Mean time per request that was not service, in ns, by cause.

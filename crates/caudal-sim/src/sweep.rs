@@ -40,7 +40,7 @@ pub fn experiment<'a>(point: &'a Point, quick: bool, judged: Judged) -> Experime
         costs: &point.costs,
         service: &point.workload.service,
         arrivals: &point.workload.arrivals,
-        mean_gap_ps: point.workload.service.mean_ps() / (point.load * point.system.capacity()),
+        mean_gap_ps: point.mean_gap_ps(),
         measure: &point.measure,
         quick,
         judged,

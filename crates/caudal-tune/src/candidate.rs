@@ -7,6 +7,7 @@ use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::dispatch::DispatchConfig;
 use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::rebalance::RebalanceConfig;
+use caudal_sim::engine::Route;
 use serde::Serialize;
 
 use crate::Question;
@@ -53,6 +54,16 @@ impl Candidate {
     /// Does it let requests fork?
     pub(crate) fn forks(&self) -> bool {
         self.plan.system.parallelism.forks()
+    }
+
+    /// The loop of the engine that simulates it with all its cores; none for what no loop can.
+    pub(crate) fn route(&self) -> Option<Route> {
+        Route::of(&self.plan.system, &self.plan.costs).ok()
+    }
+
+    /// Does the engine take its turns one by one, so that a request costs as many events as it has turns?
+    pub(crate) fn turns_are_events(&self) -> bool {
+        self.route().is_some_and(|route| route.takes_turns_one_by_one(&self.plan.system))
     }
 
     /// Does it stop requests in the middle?

@@ -9,11 +9,11 @@
 //! cores, AMD Zen 4): 50 to 200 ns for the first events of a request; each further one takes 35 to 105 ns, those of
 //! turns 13 to 21 ns.
 
-use caudal_config::{Pools, System};
+use caudal_config::System;
 use caudal_policy::allocation::{Grow, Shrink, Triggers};
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::rebalance::RebalanceConfig;
-use caudal_sim::engine::turns_are_events;
+use caudal_sim::engine::Route;
 use caudal_sim::experiment::Results;
 
 use crate::Question;
@@ -45,13 +45,11 @@ pub(crate) fn expected(candidate: &Candidate, question: &Question, spot: Spot) -
         let workers = spot.workers.unwrap_or(system.cores);
         return LEAF * service.dag().mean_leaves(service.mean_ps() as u64, workers);
     }
-    if is_one_queue(candidate) {
+    if candidate.route() == Some(Route::Central) {
         return ONE_QUEUE;
     }
     let place = Place::new(candidate, question, spot);
-    let further = place.turns(candidate, service.mean_ps())
-        + place.walks(system, candidate.plan.costs.steal_check.0)
-        + place.looks(system);
+    let further = place.turns(candidate, service.mean_ps()) + place.walks(candidate) + place.looks(system);
     // Of the usual events, a plain request takes two.
     1.0 + event(candidate) * (further + 2.0 - USUAL_EVENTS).max(0.0)
 }
@@ -60,7 +58,7 @@ pub(crate) fn expected(candidate: &Candidate, question: &Question, spot: Spot) -
 pub(crate) fn counted(candidate: &Candidate, question: &Question, spot: Spot, results: &Results) -> f64 {
     // Leaves of requests that fork are what their events are about, and are known beforehand; two engines have few events, and these are
     // cheap.
-    if candidate.forks() || is_one_queue(candidate) || only_steals(&candidate.plan.system) {
+    if matches!(candidate.route(), Some(Route::Forks | Route::Central | Route::Stealing)) {
         return expected(candidate, question, spot);
     }
     let replications = results.accounts.len() as u64;
@@ -69,17 +67,12 @@ pub(crate) fn counted(candidate: &Candidate, question: &Question, spot: Spot, re
     1.0 + event(candidate) * (events - USUAL_EVENTS).max(0.0)
 }
 
-/// Is there a queue and nothing else to it? The engine then has no events but arrivals.
-fn is_one_queue(candidate: &Candidate) -> bool {
-    candidate.mechanisms() == 0 && candidate.plan.system.pools == Pools::Equal(1)
-}
-
 /// What a further event of `candidate` takes.
 fn event(candidate: &Candidate) -> f64 {
     let Candidate { plan, .. } = candidate;
     let only_turns =
         plan.system.rebalance == RebalanceConfig::None && plan.system.allocation.triggers().is_none();
-    if only_turns && turns_are_events(&plan.system, &plan.costs) { TURN } else { EVENT }
+    if only_turns && candidate.turns_are_events() { TURN } else { EVENT }
 }
 
 /// A system's load, as cost goes by it.
@@ -101,7 +94,7 @@ impl Place {
     /// Turns of a request, where the host takes them one by one: two events, but one where nobody else has to run.
     fn turns(&self, candidate: &Candidate, mean_ps: f64) -> f64 {
         let Candidate { plan, .. } = candidate;
-        if !turns_are_events(&plan.system, &plan.costs) {
+        if !candidate.turns_are_events() {
             return 0.0;
         }
         let quantum = match plan.system.discipline {
@@ -114,12 +107,13 @@ impl Place {
     }
 
     /// Events of thieves with nothing to do, from one request to the next.
-    fn walks(&self, system: &System, check_ps: u64) -> f64 {
+    fn walks(&self, candidate: &Candidate) -> f64 {
+        let (system, check_ps) = (&candidate.plan.system, candidate.plan.costs.steal_check.0);
         let spare = 1.0 - self.busy;
         let spinning = match system.allocation.triggers().map(|it| it.shrink) {
             _ if !steals(system) => 0.0,
             // That engine passes over walks that nobody hears of.
-            None if only_steals(system) => 0.0,
+            None if candidate.route() == Some(Route::Stealing) => 0.0,
             // Who finds nothing to do is given back soon.
             Some(Shrink::FailedWalk | Shrink::DelayMean { .. }) => 0.0,
             Some(Shrink::Utilization { below }) => spare.min(1.0 - below),
@@ -147,13 +141,4 @@ pub(crate) fn looks_regularly(triggers: &Triggers) -> bool {
 
 fn steals(system: &System) -> bool {
     matches!(system.rebalance, RebalanceConfig::WorkStealing(_) | RebalanceConfig::StealAndShed(_))
-}
-
-/// Is there nothing to it but work stealing? Then it has an engine of its own.
-fn only_steals(system: &System) -> bool {
-    use caudal_policy::dispatch::DispatchConfig::{Random, RoundRobin};
-    matches!(system.rebalance, RebalanceConfig::WorkStealing(_))
-        && matches!(system.dispatch, Random | RoundRobin)
-        && system.discipline == DisciplineConfig::Fcfs
-        && system.allocation.triggers().is_none()
 }

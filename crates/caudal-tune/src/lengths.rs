@@ -6,7 +6,6 @@ use std::sync::Arc;
 use caudal_config::SystemPlan;
 use caudal_policy::Picos;
 use caudal_policy::allocation::AllocationConfig;
-use caudal_sim::engine::turns_are_events;
 use caudal_workload::Service;
 
 use crate::candidate::Candidate;
@@ -80,9 +79,8 @@ pub(crate) fn lengthened(candidate: &Candidate) -> Option<Tuning> {
 
 /// The same of a quantum, where each turn is an event of the engine.
 fn with_longer_quantum(candidate: Candidate, service: &Service) -> Candidate {
-    let (system, costs) = (&candidate.plan.system, &candidate.plan.costs);
-    let Some(Setting::Quantum(published)) = Setting::of(system).filter(|_| turns_are_events(system, costs))
-    else {
+    let setting = Setting::of(&candidate.plan.system).filter(|_| candidate.turns_are_events());
+    let Some(Setting::Quantum(published)) = setting else {
         return candidate;
     };
     let by_turns_ps = service.mean_ps() / TURNS_MAX;

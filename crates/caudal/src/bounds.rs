@@ -65,19 +65,7 @@ pub(crate) fn check(points: &[Point], global: &Global) -> miette::Result<usize> 
 }
 
 fn run(point: &Point) -> Run<'_> {
-    Run {
-        system: &point.system,
-        costs: &point.costs,
-        service: &point.workload.service,
-        arrivals: &point.workload.arrivals,
-        mean_gap_ps: point.workload.service.mean_ps() / (point.load * point.system.capacity()),
-        seed: point.measure.seed,
-        length: Length { warm_up: 0, measured: REQUESTS },
-        pilot: false,
-        waits: false,
-        stepwise: false,
-        stop: None,
-    }
+    Run::of(point, Length { warm_up: 0, measured: REQUESTS })
 }
 
 fn has_bounds(point: &Point) -> bool {

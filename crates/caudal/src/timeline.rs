@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufWriter;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use caudal_config::{Point, Variant};
 use caudal_policy::Picos;
 use caudal_report::TimelineError;
 use caudal_report::timeline::Timeline;
-use caudal_sim::engine::{Event, Length, Observer, Run, simulate};
+use caudal_sim::engine::{Event, Length, Observer, Run, ShortCuts, simulate};
 use miette::miette;
 
 use crate::exit::{Failure, Interrupted};
@@ -50,33 +50,22 @@ impl Window {
     /// # Errors
     /// If the run can not be watched, is interrupted, or has too much to show.
     pub(crate) fn write(&self, point: &Point, global: &Global) -> miette::Result<()> {
-        let mean_gap_ps = point.workload.service.mean_ps() / (point.load * point.system.capacity());
-        let requests = self.check(point, mean_gap_ps)?;
-        let run = Run {
-            system: &point.system,
-            costs: &point.costs,
-            service: &point.workload.service,
-            arrivals: &point.workload.arrivals,
-            mean_gap_ps,
-            seed: point.measure.seed,
-            // More than are expected: the run is broken off at the end of the window.
-            length: Length { warm_up: 0, measured: 2 * requests + 1_000 },
-            pilot: false,
-            waits: false,
-            // Leaps hide the slices that a timeline is to show.
-            stepwise: true,
-            stop: None,
-        };
+        let requests = self.check(point, point.mean_gap_ps())?;
+        let enough = AtomicBool::new(false);
+        // More than are expected: the run is told to stop at the end of the window.
+        let length = Length { warm_up: 0, measured: 2 * requests + 1_000 };
+        // Leaps hide the slices that a timeline is to show.
+        let run = Run { short_cuts: ShortCuts::STEPWISE, stop: Some(&enough), ..Run::of(point, length) };
         let progress = Progress::new(global, 100, "timeline");
-        let mut drawer = Drawer::new(point.workload.service.classes(), self, global, &progress);
-        let ended = watch(&run, &mut drawer);
+        let mut drawer = Drawer::new(point.workload.service.classes(), (self, &enough), global, &progress);
+        simulate(&run, &mut drawer);
         progress.finish();
-        match ended {
-            Ended::Shown => {}
-            Ended::Interrupted => {
+        match drawer.ended {
+            None | Some(Ended::Shown) => {}
+            Some(Ended::Interrupted) => {
                 return Err(Interrupted(": the timeline is not written".to_owned()).into());
             }
-            Ended::TooMuch => {
+            Some(Ended::TooMuch) => {
                 return Err(miette!(
                     help = "choose a shorter one; a few hundred microseconds are what one can look at",
                     "the window has more than {ITEMS_MAX} slices, arrows and marks"
@@ -145,18 +134,6 @@ enum Ended {
     TooMuch,
 }
 
-/// Runs until the drawer has enough. The engine has no way out of a run, for the sake of its speed; unwinding,
-/// without a panic's message, is one.
-fn watch(run: &Run<'_>, drawer: &mut Drawer<'_>) -> Ended {
-    match catch_unwind(AssertUnwindSafe(|| simulate(run, &mut *drawer))) {
-        Ok(_) => Ended::Shown,
-        Err(payload) => match payload.downcast::<Ended>() {
-            Ok(ended) => *ended,
-            Err(panic) => resume_unwind(panic),
-        },
-    }
-}
-
 /// Something to draw.
 enum Item {
     /// With the number of the request, if it was preempted in the window: all its slices are joined by arrows.
@@ -178,6 +155,9 @@ struct Slice {
 struct Drawer<'a> {
     classes: &'a [String],
     window: &'a Window,
+    /// Tells the run to stop, and why; what it still shows until it does is left out.
+    enough: &'a AtomicBool,
+    ended: Option<Ended>,
     global: &'a Global,
     progress: &'a Progress,
     arrived: u64,
@@ -190,13 +170,15 @@ struct Drawer<'a> {
 impl<'a> Drawer<'a> {
     fn new(
         classes: &'a [String],
-        window: &'a Window,
+        (window, enough): (&'a Window, &'a AtomicBool),
         global: &'a Global,
         progress: &'a Progress,
     ) -> Drawer<'a> {
         Drawer {
             classes,
             window,
+            enough,
+            ended: None,
             global,
             progress,
             arrived: 0,
@@ -218,20 +200,26 @@ impl<'a> Drawer<'a> {
     }
 
     /// Now and then: is it time to stop?
-    fn look(&self, now_ps: u64) {
+    fn look(&mut self, now_ps: u64) {
         if now_ps >= self.window.to_ps {
-            resume_unwind(Box::new(Ended::Shown));
+            return self.end(Ended::Shown);
         }
         if self.arrived.is_multiple_of(LOOK_EVERY) {
-            if self.global.stop.load(std::sync::atomic::Ordering::Relaxed) {
-                resume_unwind(Box::new(Ended::Interrupted));
+            if self.global.stop.load(Ordering::Relaxed) {
+                return self.end(Ended::Interrupted);
             }
             self.progress.set_done((100.0 * now_ps as f64 / self.window.to_ps as f64) as u64);
             self.progress.requests(LOOK_EVERY);
         }
         if self.items.len() > ITEMS_MAX {
-            resume_unwind(Box::new(Ended::TooMuch));
+            self.end(Ended::TooMuch);
         }
+    }
+
+    /// The run is to stop.
+    fn end(&mut self, why: Ended) {
+        self.ended = Some(why);
+        self.enough.store(true, Ordering::Relaxed);
     }
 
     fn draw(mut self, mut timeline: Timeline<BufWriter<File>>) -> Result<(), TimelineError> {
@@ -258,6 +246,9 @@ impl<'a> Drawer<'a> {
 
 impl Observer for &mut Drawer<'_> {
     fn observe(&mut self, now_ps: u64, event: Event) {
+        if self.ended.is_some() {
+            return;
+        }
         let inside = (self.window.from_ps..self.window.to_ps).contains(&now_ps);
         match event {
             Event::Arrived { .. } => {

@@ -26,21 +26,7 @@ pub type Slowdowns = Vec<Replicated>;
 
 /// What `point` describes, run under the seed `seed`.
 pub fn run_of<'a>(point: &'a Point, length: Length, seed: u64) -> Run<'a> {
-    let workload = &point.workload;
-    let capacity = f64::from(point.system.cores) * point.load;
-    Run {
-        system: &point.system,
-        costs: &point.costs,
-        service: &workload.service,
-        arrivals: &workload.arrivals,
-        mean_gap_ps: workload.service.mean_ps() / capacity,
-        seed,
-        length,
-        pilot: false,
-        waits: false,
-        stepwise: false,
-        stop: None,
-    }
+    Run { seed, ..Run::of(point, length) }
 }
 
 /// The system of `point` as it is.

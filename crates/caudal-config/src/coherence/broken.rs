@@ -1,8 +1,8 @@
 //! What rules ask of a system.
 
 use caudal_policy::Picos;
-use caudal_policy::allocation::{AllocationConfig, Grow, Shrink};
-use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
+use caudal_policy::allocation::{Grow, Shrink};
+use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::dispatch::DispatchConfig;
 use caudal_policy::parallelism::{
     ClassConfig, LaneConfig, ParallelismConfig, RetuneConfig, TailControlConfig,
@@ -10,7 +10,7 @@ use caudal_policy::parallelism::{
 use caudal_policy::rebalance::RebalanceConfig;
 
 use super::{COST_MAX, TIME_MAX};
-use crate::{Costs, Pools, Stalls, System, Variant};
+use crate::{Costs, Pools, Stalls, System};
 
 /// Most active requests that a table names.
 const ACTIVE_MAX: u32 = 100_000;
@@ -27,65 +27,14 @@ pub(super) fn steals(system: &System) -> bool {
     matches!(system.rebalance, RebalanceConfig::WorkStealing(_) | RebalanceConfig::StealAndShed(_))
 }
 
-pub(super) fn quantum(system: &System) -> Option<Picos> {
-    match system.discipline {
-        DisciplineConfig::ProcessorSharing(config) => Some(config.quantum),
-        DisciplineConfig::Las(config) => Some(config.quantum),
-        DisciplineConfig::Fcfs
-        | DisciplineConfig::Srpt
-        | DisciplineConfig::PreemptiveSita(_)
-        | DisciplineConfig::SqdSita(_)
-        | DisciplineConfig::IsqdSita(_) => None,
-    }
-}
-
-/// Most started tasks of a worker, where the discipline bounds them.
-pub(super) fn started_max(system: &System) -> Option<u32> {
-    match system.discipline {
-        DisciplineConfig::ProcessorSharing(config) => Some(config.started_max),
-        DisciplineConfig::Las(config) => Some(config.started_max),
-        DisciplineConfig::Fcfs
-        | DisciplineConfig::Srpt
-        | DisciplineConfig::PreemptiveSita(_)
-        | DisciplineConfig::SqdSita(_)
-        | DisciplineConfig::IsqdSita(_) => None,
-    }
-}
-
 pub(super) fn fluid(system: &System) -> bool {
-    quantum(system) == Some(Picos::ZERO)
-}
-
-/// Its lanes by time served, if it has such.
-pub(super) fn lanes(system: &System) -> Option<SitaConfig> {
-    match system.discipline {
-        DisciplineConfig::PreemptiveSita(config)
-        | DisciplineConfig::SqdSita(config)
-        | DisciplineConfig::IsqdSita(config) => Some(config),
-        _ => None,
-    }
-}
-
-/// Is there nothing to its contexts but pools in which tasks stay?
-pub(super) fn contexts_alone(system: &System, costs: &Costs) -> bool {
-    let by_turns = match system.discipline {
-        DisciplineConfig::ProcessorSharing(config) => config.quantum > Picos::ZERO,
-        DisciplineConfig::Las(config) => config.quantum > Picos::ZERO,
-        _ => true,
-    };
-    let blind = matches!(
-        system.dispatch,
-        DispatchConfig::Random | DispatchConfig::RoundRobin | DispatchConfig::Sita(_)
-    );
-    let stay = system.allocation.triggers().is_none() && system.cores_allocated == system.cores;
-    let papers = system.variant == crate::Variant::Paper && costs.dispatcher_quantum == Picos::ZERO;
-    by_turns && blind && stay && papers && system.rebalance == RebalanceConfig::None
+    system.discipline.quantum() == Some(Picos::ZERO)
 }
 
 /// Are the reservations not those of every pool?
 pub(super) fn reserved_wrong(system: &System) -> bool {
     let sizes = system.pool_sizes();
-    lanes(system).zip(sizes).is_some_and(|(config, sizes)| {
+    system.discipline.lanes().zip(sizes).is_some_and(|(config, sizes)| {
         let servers: u64 = config.reservations.iter().map(|&count| u64::from(count)).sum();
         sizes.iter().any(|&size| u64::from(size) != servers)
     })
@@ -105,20 +54,6 @@ pub(crate) fn clairvoyant(system: &System) -> bool {
         || system.discipline == DisciplineConfig::Srpt
         || matches!(system.parallelism, ParallelismConfig::Clairvoyant(_))
         || knows_more(system).is_some()
-}
-
-/// Is there anything beside requests that fork that their host does not know?
-pub(super) fn forks_not_alone(system: &System, costs: &Costs) -> bool {
-    let alone = system.contexts.is_none()
-        && system.pools.count(system.cores) == 1
-        && system.dispatch == DispatchConfig::Random
-        && system.rebalance == RebalanceConfig::None
-        && system.discipline == DisciplineConfig::Fcfs
-        && system.allocation == AllocationConfig::Static
-        && system.cores_allocated == system.cores
-        && system.variant == Variant::Paper
-        && costs.dispatcher == Picos::ZERO;
-    system.parallelism.forks() && !alone
 }
 
 /// Has tail-control either a target or a table?
@@ -285,14 +220,6 @@ pub(super) fn costs_too_long(_: &System, costs: &Costs) -> bool {
         sleep_after,
     ];
     all.iter().any(|&cost| cost > COST_MAX)
-}
-
-/// Is there a host that does not know the costs of measured runs?
-pub(super) fn costs_unknown(system: &System, costs: &Costs) -> bool {
-    let hosts_of_their_own = system.contexts.is_some()
-        || system.parallelism.forks()
-        || system.variant == Variant::AuthorsSimulator;
-    !costs.is_plain() && (hosts_of_their_own || fluid(system))
 }
 
 /// Are there stalls that are no distribution, or longer than any cost?

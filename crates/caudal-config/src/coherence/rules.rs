@@ -9,13 +9,12 @@ use caudal_policy::rebalance::RebalanceConfig;
 
 use super::broken::{
     EPOCH_MIN, allocation_shares_wrong, allocation_times_wrong, central, clairvoyant, clairvoyant_thresholds,
-    classes_differ, contexts_alone, costs_too_long, costs_unknown, empty_band, fluid, forks_not_alone,
-    is_one_of_both, is_time, lane, lanes, numbers_wrong, quantum, reserved_wrong, retune, several_sharing,
-    sizes_wrong, stalls_too_much, stalls_wrong, started_max, steals, tail_control, targets_too_long,
-    window_wrong,
+    classes_differ, costs_too_long, empty_band, fluid, is_one_of_both, is_time, lane, numbers_wrong,
+    reserved_wrong, retune, several_sharing, sizes_wrong, stalls_too_much, stalls_wrong, steals,
+    tail_control, targets_too_long, window_wrong,
 };
 use super::{PROBE_FACTORS, QUANTUM_MIN, RUNTIME_QUANTUM_MAX, RUNTIME_QUANTUM_MIN, Rule, TIME_MAX};
-use crate::{CORES_MAX, Pools, Variant};
+use crate::{CORES_MAX, EngineLoop, LoopLacks, Pools, Variant};
 
 /// The rule that [`ContextsConfig::fault`](crate::ContextsConfig::fault) has more to say about.
 pub(super) const CONTEXTS: &str = "contexts";
@@ -63,10 +62,14 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "contexts-alone",
-        refused: "hardware contexts with stealing, shedding, an allocation policy, a dispatcher that chooses, or the \
-                  fluid limit of a discipline",
-        why: "contexts are simulated by a host of their own, in which requests stay where they come to",
-        instead: "take dispatch \"random\", \"round-robin\" or \"sita\", and a discipline with a quantum, if it can have one",
+        refused: "hardware contexts with shedding, an allocation policy, a dispatcher that chooses, or the fluid limit of a discipline; \
+                  stealing with load adaptation, or with looks that take no time",
+        why: "a core chooses among its contexts in hardware and without software in between, so nobody counts a core's requests for a dispatcher, \
+              or answers another's flag; which contexts are active is what load adaptation says, by the requests that come to the core, and \
+              stolen ones do not; the fluid limit has no turns that a context could pay for; a thief whose looks take no time would look \
+              for ever",
+        instead: "take dispatch \"random\", \"round-robin\" or \"sita\", rebalance \"none\" or \"work-stealing\", allocation \"static\", and a \
+                  discipline with a quantum, if it can have one",
         runtime_only: false,
         keys: &[
             "system.contexts",
@@ -75,7 +78,10 @@ pub(super) const RULES: &[Rule] = &[
             "system.rebalance",
             "system.allocation",
         ],
-        broken: |system, costs| system.contexts.is_some() && !contexts_alone(system, costs),
+        broken: |system, costs| {
+            let lacks = EngineLoop::Contexts.lacks(system, costs);
+            system.contexts.is_some() && lacks == Some(LoopLacks::PolicyOfContexts)
+        },
     },
     Rule {
         name: "adaptation",
@@ -113,12 +119,16 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "forks-alone",
-        refused: "requests that fork, with pools, a dispatcher, another discipline than FCFS, stealing or shedding of requests, \
-                  hardware contexts or an allocation policy",
-        why: "where tasks of requests go, the parallelism policy says: one queue of requests, a deque for each worker, one \
-              task a steal, random victims",
-        instead: "set pools = 1, discipline = \"fcfs\", rebalance = \"none\", dispatch = \"random\" and allocation = \"static\", or \
-                  parallelism = \"serial\"",
+        refused: "requests that fork, with pools, a dispatcher, stealing or shedding of requests, hardware contexts, a discipline other \
+                  than FCFS or processor sharing in quanta, or with some of the cores left unused; \"default-tbb\" with processor sharing \
+                  or an allocation policy; a `lane` with processor sharing",
+        why: "tasks of a request go where the parallelism policy says, through a deque for each worker and one queue that workers look at by \
+              themselves, so there is no other pool to send a request to and nobody to send it; other disciplines order tasks by what \
+              each was served or still needs, which says nothing of a request that is on several cores at a time; no paper says whether \
+              contexts of a core share a deque; \"default-tbb\" has no queue for a task whose turn is over, and its random worker may have \
+              no core; turns do for small requests what a lane is for",
+        instead: "set pools = 1, discipline = \"fcfs\" or \"processor-sharing\" with a quantum, rebalance = \"none\", dispatch = \"random\", \
+                  and `cores` to those that are used, or parallelism = \"serial\"",
         runtime_only: false,
         keys: &[
             "system.parallelism",
@@ -130,7 +140,10 @@ pub(super) const RULES: &[Rule] = &[
             "system.contexts",
             "costs.dispatcher",
         ],
-        broken: forks_not_alone,
+        broken: |system, costs| {
+            let lacks = EngineLoop::Forks.lacks(system, costs);
+            system.parallelism.forks() && lacks == Some(LoopLacks::PolicyOfForks)
+        },
     },
     Rule {
         name: "thresholds",
@@ -339,7 +352,10 @@ pub(super) const RULES: &[Rule] = &[
         runtime_only: false,
         keys: &["system.discipline.quantum", "system.discipline"],
         broken: |system, _| {
-            quantum(system).is_some_and(|q| q > Picos::ZERO && !(QUANTUM_MIN..=TIME_MAX).contains(&q))
+            system
+                .discipline
+                .quantum()
+                .is_some_and(|q| q > Picos::ZERO && !(QUANTUM_MIN..=TIME_MAX).contains(&q))
         },
     },
     Rule {
@@ -354,7 +370,7 @@ pub(super) const RULES: &[Rule] = &[
                 DisciplineConfig::ProcessorSharing(config) => config.lone,
                 _ => Lone::Elide,
             };
-            let holds_back = started_max(system).is_some_and(|max| max != STARTED_MAX);
+            let holds_back = system.discipline.started_max().is_some_and(|max| max != STARTED_MAX);
             fluid(system) && (holds_back || lone == Lone::Yield)
         },
     },
@@ -365,7 +381,7 @@ pub(super) const RULES: &[Rule] = &[
         instead: "set it to 1 or more, or remove it: then it is 32",
         runtime_only: false,
         keys: &["system.discipline.started_max", "system.discipline"],
-        broken: |system, _| started_max(system) == Some(0),
+        broken: |system, _| system.discipline.started_max() == Some(0),
     },
     Rule {
         name: "lanes",
@@ -375,7 +391,7 @@ pub(super) const RULES: &[Rule] = &[
         runtime_only: false,
         keys: &["system.discipline.cutoffs", "system.discipline.reservations"],
         broken: |system, _| {
-            lanes(system).is_some_and(|config| {
+            system.discipline.lanes().is_some_and(|config| {
                 config.fault().is_some() || config.cutoffs.iter().any(|&cutoff| !is_time(cutoff))
             })
         },
@@ -606,7 +622,7 @@ pub(super) const RULES: &[Rule] = &[
             "system.discipline",
             "system.variant",
         ],
-        broken: costs_unknown,
+        broken: |system, costs| !EngineLoop::of(system).accounts_for(system, costs),
     },
     Rule {
         name: "probe-factor",
@@ -644,7 +660,7 @@ pub(super) const RULES: &[Rule] = &[
         keys: &["system.discipline.quantum", "system.discipline"],
         broken: |system, _| {
             let range = RUNTIME_QUANTUM_MIN..=RUNTIME_QUANTUM_MAX;
-            !fluid(system) && quantum(system).is_some_and(|quantum| !range.contains(&quantum))
+            !fluid(system) && system.discipline.quantum().is_some_and(|quantum| !range.contains(&quantum))
         },
     },
     Rule {

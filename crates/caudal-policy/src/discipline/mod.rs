@@ -25,6 +25,7 @@
 //! preempted, it says so by [`on_gone`](Discipline::on_gone): what the worker was called for, or was on its way to, has to
 //! be done by another.
 
+mod any;
 mod decoupled;
 mod fcfs;
 mod isqd_sita;
@@ -38,6 +39,7 @@ mod sqd_sita;
 mod srpt;
 mod started;
 
+pub use any::{AnyDiscipline, has_ties};
 pub use decoupled::Decoupled;
 pub use fcfs::Fcfs;
 pub use isqd_sita::IsqdSita;
@@ -262,4 +264,45 @@ pub enum DisciplineConfig {
     SqdSita(SitaConfig),
     /// The same, but no server waits while there is work: arrivals interrupt instead.
     IsqdSita(SitaConfig),
+}
+
+impl DisciplineConfig {
+    /// The longest turn of a task where tasks take turns; zero is the fluid limit.
+    pub fn quantum(&self) -> Option<Picos> {
+        match self {
+            DisciplineConfig::ProcessorSharing(config) => Some(config.quantum),
+            DisciplineConfig::Las(config) => Some(config.quantum),
+            DisciplineConfig::Fcfs
+            | DisciplineConfig::Srpt
+            | DisciplineConfig::PreemptiveSita(_)
+            | DisciplineConfig::SqdSita(_)
+            | DisciplineConfig::IsqdSita(_) => None,
+        }
+    }
+
+    /// Most started tasks of a worker, where the discipline bounds them.
+    pub fn started_max(&self) -> Option<u32> {
+        match self {
+            DisciplineConfig::ProcessorSharing(config) => Some(config.started_max),
+            DisciplineConfig::Las(config) => Some(config.started_max),
+            DisciplineConfig::Fcfs
+            | DisciplineConfig::Srpt
+            | DisciplineConfig::PreemptiveSita(_)
+            | DisciplineConfig::SqdSita(_)
+            | DisciplineConfig::IsqdSita(_) => None,
+        }
+    }
+
+    /// Its lanes by time served, if it has such.
+    pub fn lanes(&self) -> Option<SitaConfig> {
+        match self {
+            DisciplineConfig::PreemptiveSita(config)
+            | DisciplineConfig::SqdSita(config)
+            | DisciplineConfig::IsqdSita(config) => Some(*config),
+            DisciplineConfig::Fcfs
+            | DisciplineConfig::ProcessorSharing(_)
+            | DisciplineConfig::Las(_)
+            | DisciplineConfig::Srpt => None,
+        }
+    }
 }

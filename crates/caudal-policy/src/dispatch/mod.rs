@@ -19,12 +19,16 @@ pub use sita::{Sita, SitaDispatchConfig};
 use crate::random::Draw;
 use crate::{Picos, PoolId};
 
-/// What a dispatcher sees of the pools that have a core now ("open" pools). Counts may be stale.
-pub trait Pools {
+/// The pools that have a core now ("open" pools), as places: all that a [`Blind`] policy sees.
+pub trait Places {
     /// Open pools; at least one.
     fn open(&self) -> u32;
-    /// The `i`-th open pool, `i <` [`Pools::open`], in increasing order of id.
+    /// The `i`-th open pool, `i <` [`Places::open`], in increasing order of id.
     fn nth(&self, i: u32) -> PoolId;
+}
+
+/// The work in each open pool. Counts may be stale.
+pub trait Counts {
     /// Requests of `pool` that have not finished: waiting, preempted and running.
     fn unfinished(&self, pool: PoolId) -> u32;
     /// The fewest unfinished requests of any open pool, and how many open pools have so few.
@@ -35,7 +39,7 @@ pub trait Pools {
     fn shortest_after(&self, pool: PoolId) -> Option<PoolId>;
     /// Quanta that the *current* requests of `pool` have received so far.
     fn serviced_quanta(&mut self, pool: PoolId) -> u64;
-    /// [`Pools::serviced_quanta`] if they are more than `bound`: most often they are not, and to know only
+    /// [`Counts::serviced_quanta`] if they are more than `bound`: most often they are not, and to know only
     /// that can be cheaper than to count them.
     #[inline]
     fn serviced_quanta_above(&mut self, pool: PoolId, bound: u64) -> Option<u64> {
@@ -47,6 +51,11 @@ pub trait Pools {
     /// Service time of the request that is to be placed. Clairvoyant: only a simulator knows.
     fn arriving_work(&self) -> Picos;
 }
+
+/// The open pools and the work in each: what a dispatch policy sees.
+pub trait Pools: Places + Counts {}
+
+impl<T: Places + Counts> Pools for T {}
 
 /// The shortest pools: their length, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,14 +82,14 @@ pub enum Placement {
     Hold,
 }
 
-/// What a dispatch policy asks of [`Pools`]; a host need not keep count of what nobody asks for.
+/// The counts for which a dispatch policy asks; a host need not keep those for which nobody asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
     /// Nothing about unfinished requests.
     Nothing,
-    /// [`Pools::unfinished`].
+    /// [`Counts::unfinished`].
     Counts,
-    /// [`Pools::unfinished`] and the shortest pools.
+    /// [`Counts::unfinished`] and the shortest pools.
     Shortest,
 }
 
@@ -104,6 +113,57 @@ pub trait Dispatch {
     /// Asked again until it answers `None` or nothing is held.
     fn on_room(&mut self, _draw: Draw, _pools: &mut impl Pools) -> Option<PoolId> {
         None
+    }
+}
+
+/// A dispatch policy that looks at no counts: it chooses a pool for each request at once, on any host.
+pub trait Blind {
+    /// Places the request that has just arrived.
+    fn place(&mut self, draw: Draw, places: &impl Places) -> PoolId;
+}
+
+impl<T: Blind> Dispatch for T {
+    fn asks(&self) -> Asks {
+        Asks::Nothing
+    }
+
+    #[inline(always)]
+    fn on_arrival(&mut self, draw: Draw, pools: &mut impl Pools) -> Placement {
+        Placement::Pool(self.place(draw, pools))
+    }
+}
+
+/// Any blind dispatch policy of this crate.
+#[derive(Clone, Debug)]
+pub enum AnyBlind {
+    /// See [`Random`].
+    Random(Random),
+    /// See [`RoundRobin`].
+    RoundRobin(RoundRobin),
+}
+
+impl AnyBlind {
+    /// The policy of `config`, if it is blind.
+    pub fn of(config: DispatchConfig) -> Option<AnyBlind> {
+        match config {
+            DispatchConfig::Random => Some(AnyBlind::Random(Random)),
+            DispatchConfig::RoundRobin => Some(AnyBlind::RoundRobin(RoundRobin::default())),
+            DispatchConfig::PowerOfK(_)
+            | DispatchConfig::Jsq(_)
+            | DispatchConfig::Jbsq(_)
+            | DispatchConfig::LeastWork
+            | DispatchConfig::Sita(_) => None,
+        }
+    }
+}
+
+impl Blind for AnyBlind {
+    #[inline(always)]
+    fn place(&mut self, draw: Draw, places: &impl Places) -> PoolId {
+        match self {
+            AnyBlind::Random(policy) => policy.place(draw, places),
+            AnyBlind::RoundRobin(policy) => policy.place(draw, places),
+        }
     }
 }
 

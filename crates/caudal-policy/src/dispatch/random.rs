@@ -14,16 +14,17 @@
 //! ## Example
 //! `dispatch = { policy = "random" }`
 
-use super::{Dispatch, Placement, Pools};
+use super::{Blind, Places};
+use crate::PoolId;
 use crate::random::Draw;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Random;
 
-impl Dispatch for Random {
+impl Blind for Random {
     #[inline]
-    fn on_arrival(&mut self, mut draw: Draw, pools: &mut impl Pools) -> Placement {
-        Placement::Pool(pools.nth(draw.below(pools.open())))
+    fn place(&mut self, mut draw: Draw, places: &impl Places) -> PoolId {
+        places.nth(draw.below(places.open()))
     }
 }

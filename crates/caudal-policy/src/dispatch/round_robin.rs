@@ -13,7 +13,8 @@
 //! ## Example
 //! `dispatch = { policy = "round-robin" }`
 
-use super::{Dispatch, Placement, Pools};
+use super::{Blind, Places};
+use crate::PoolId;
 use crate::random::Draw;
 
 /// See the [module](self).
@@ -22,12 +23,12 @@ pub struct RoundRobin {
     next: u32,
 }
 
-impl Dispatch for RoundRobin {
+impl Blind for RoundRobin {
     #[inline]
-    fn on_arrival(&mut self, _draw: Draw, pools: &mut impl Pools) -> Placement {
+    fn place(&mut self, _draw: Draw, places: &impl Places) -> PoolId {
         // The number of open pools may have shrunk since the last request.
-        let turn = if self.next < pools.open() { self.next } else { 0 };
+        let turn = if self.next < places.open() { self.next } else { 0 };
         self.next = turn + 1;
-        Placement::Pool(pools.nth(turn))
+        places.nth(turn)
     }
 }

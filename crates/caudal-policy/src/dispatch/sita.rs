@@ -41,6 +41,12 @@ impl Sita {
     pub fn new(config: SitaDispatchConfig) -> Sita {
         Sita(config)
     }
+
+    /// The pool for a request of this service time.
+    #[inline]
+    pub fn pool_of(&self, work: Picos) -> PoolId {
+        PoolId(self.0.cutoffs.iter().filter(|&&cutoff| cutoff < work).count() as u32)
+    }
 }
 
 impl Dispatch for Sita {
@@ -50,8 +56,6 @@ impl Dispatch for Sita {
 
     #[inline]
     fn on_arrival(&mut self, _draw: Draw, pools: &mut impl Pools) -> Placement {
-        let work = pools.arriving_work();
-        let pool = self.0.cutoffs.iter().filter(|&&cutoff| cutoff < work).count();
-        Placement::Pool(PoolId(pool as u32))
+        Placement::Pool(self.pool_of(pools.arriving_work()))
     }
 }

@@ -83,18 +83,10 @@ impl Given<'_> {
         let options = Options { overrides, ..Options::default() };
         let point = File::parse_with(&text, "fidelity.toml", &options)?.points()?.remove(0);
         let run = Run {
-            system: &point.system,
-            costs: &point.costs,
-            service: &point.workload.service,
-            arrivals: &point.workload.arrivals,
             // As often as they came, which is by the nominal times.
             mean_gap_ps: self.workload.mean_ns() * 1e3 / self.load,
             seed: self.seed,
-            length: Length { warm_up: 0, measured: REQUESTS },
-            pilot: false,
-            waits: false,
-            stepwise: false,
-            stop: None,
+            ..Run::of(&point, Length { warm_up: 0, measured: REQUESTS })
         };
         let mut seen = Seen::default();
         simulate(&run, &mut seen);

@@ -1,6 +1,6 @@
 //! What a dispatch policy sees of the workers: counts as old as the last look at the boards.
 
-use caudal_policy::dispatch::{Pools, Shortest};
+use caudal_policy::dispatch::{Counts, Places, Shortest};
 use caudal_policy::{Picos, PoolId};
 
 /// Counts of every worker, and the workers of each count.
@@ -135,7 +135,7 @@ impl View {
     }
 }
 
-impl Pools for View {
+impl Places for View {
     #[inline(always)]
     fn open(&self) -> u32 {
         self.workers
@@ -145,7 +145,9 @@ impl Pools for View {
     fn nth(&self, i: u32) -> PoolId {
         PoolId(i)
     }
+}
 
+impl Counts for View {
     #[inline(always)]
     fn unfinished(&self, pool: PoolId) -> u32 {
         self.counts[pool.index()]

@@ -13,8 +13,6 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use caudal_policy::discipline::DisciplineConfig;
-
 use super::of_thread;
 use crate::classes::CLASSES_MAX;
 use crate::histogram::Histogram;
@@ -232,15 +230,7 @@ fn time_above(times: &Histogram, bound: f64) -> f64 {
 
 /// The quantum that requests get which have none of their own, in cycles; `None`: quanta do not end.
 fn quantum_cycles(shared: &Shared) -> Option<u64> {
-    let quantum = match shared.settings.system.discipline {
-        DisciplineConfig::ProcessorSharing(config) => config.quantum,
-        DisciplineConfig::Las(config) => config.quantum,
-        DisciplineConfig::Fcfs
-        | DisciplineConfig::Srpt
-        | DisciplineConfig::PreemptiveSita(_)
-        | DisciplineConfig::SqdSita(_)
-        | DisciplineConfig::IsqdSita(_) => return None,
-    };
+    let quantum = shared.settings.system.discipline.quantum()?;
     match shared.quantum.load(Relaxed) {
         0 => Some(shared.clock.cycles(quantum)),
         override_cycles => Some(override_cycles),

@@ -9,7 +9,7 @@ use super::books::Records;
 use super::machine::{Doing, Machine};
 use super::setup::{Balance, Growth, Setup};
 use super::source::Source;
-use crate::engine::{Length, Run};
+use crate::engine::{Length, Run, ShortCuts};
 
 const SETUP: Setup = Setup {
     cores: 2,
@@ -218,7 +218,7 @@ fn a_system_is_put_in_whole_ns_and_in_the_original_s_terms() {
         length: Length { warm_up: 100, measured: 900 },
         pilot: false,
         waits: false,
-        stepwise: false,
+        short_cuts: ShortCuts::ALL,
         stop: None,
     };
     let setup = Setup::new(&run, &Rules::default()).expect("it is supported");

@@ -15,7 +15,7 @@ use caudal_policy::rebalance::{
     Amount, RebalanceConfig, StealAndShedConfig, WorkSheddingConfig, WorkStealingConfig,
 };
 use caudal_sim::authors::{Estimate, Rules, Unsupported, sample, simulate};
-use caudal_sim::engine::{Length, Run};
+use caudal_sim::engine::{Length, Run, ShortCuts};
 use caudal_workload::{Arrivals, DistributionSpec, Service, ServiceSpec, find_named};
 
 const LOAD: f64 = 0.5;
@@ -68,7 +68,7 @@ fn run<T>(system: &System, costs: &Costs, service: &Service, seed: u64, go: impl
         length: Length { warm_up: 2_000, measured: 18_000 },
         pilot: false,
         waits: false,
-        stepwise: false,
+        short_cuts: ShortCuts::ALL,
         stop: None,
     };
     go(&run)

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use caudal_config::coherence::{self, Host};
 use caudal_config::{ContextsConfig, Costs, Pools, System};
 use caudal_policy::contexts::LoadAdaptationConfig;
 use caudal_policy::discipline::lanes::Broken;
 use caudal_policy::discipline::{DisciplineConfig, LasConfig, ProcessorSharingConfig, SitaConfig};
+use caudal_policy::rebalance::{RebalanceConfig, WorkStealingConfig};
 use caudal_policy::{List, Picos};
 use caudal_sim::engine::{Event, Length, Outcome, Unwatched, simulate};
 use proptest::prelude::*;
@@ -437,4 +439,125 @@ fn load_adaptation_follows_the_load() {
     assert_eq!(most_in(2_000, 10_000), 1, "one context at low load");
     assert!(most_in(12_000, 20_000) >= 2, "more of them at high load");
     assert_eq!(most_in(22_000, 30_000), 1, "and one again");
+}
+
+/// Cores of several contexts each, a queue a core, between which contexts steal; `throughput` by active contexts. The same as cores of a
+/// machine that share queues, if contexts do not slow each other down.
+#[derive(Clone, Debug)]
+struct Stealing {
+    cores: u32,
+    count: u32,
+    discipline: DisciplineConfig,
+    costs: Costs,
+    case: Case,
+}
+
+fn stealing_cases() -> impl Strategy<Value = Stealing> {
+    let quantum = Picos::from_nanos(300);
+    let time = || prop_oneof![Just(50_000_u64), Just(100_000), Just(37_003)].prop_map(Picos);
+    let sizes = prop_oneof![Just(Sizes::Exponential(1_000)), Just(Sizes::Grid(vec![500, 1_000, 4_000]))];
+    let gaps = prop_oneof![Just(Gaps::Poisson), Just(Gaps::Grid(50)), Just(Gaps::GridThatEnds(100))];
+    let machine = (2_u32..=4, 2_u32..=4, 0_u8..6);
+    (machine, (time(), time(), time()), sizes, gaps, 0.1..1.1, 0_u64..1 << 30).prop_map(
+        move |((cores, count, which), (steal_check, steal, preemption), sizes, gaps, load, seed)| {
+            let discipline = match which {
+                0 => DisciplineConfig::Fcfs,
+                1 => DisciplineConfig::ProcessorSharing(ProcessorSharingConfig {
+                    quantum,
+                    ..ProcessorSharingConfig::default()
+                }),
+                2 => DisciplineConfig::Las(LasConfig { quantum, ..LasConfig::default() }),
+                3 => DisciplineConfig::Srpt,
+                4 => DisciplineConfig::SqdSita(lanes(&[700], &[count - 1, 1])),
+                _ => DisciplineConfig::IsqdSita(lanes(&[700], &[count - 1, 1])),
+            };
+            let costs = Costs { steal_check, steal, preemption, ..Costs::FREE };
+            let rebalance = RebalanceConfig::WorkStealing(WorkStealingConfig::default());
+            let workers = cores * count;
+            let pools = Pools::Equal(cores);
+            let case = Case {
+                pools,
+                rebalance,
+                discipline,
+                costs,
+                sizes,
+                gaps,
+                seed,
+                ..Case::plain(workers, load, 250)
+            };
+            Stealing { cores, count, discipline, costs, case }
+        },
+    )
+}
+
+impl Stealing {
+    fn on_contexts(&self, config: ContextsConfig) -> Ready {
+        let ready = self.case.ready();
+        let system = System {
+            contexts: Some(config),
+            pools: Pools::PerCore,
+            discipline: self.discipline,
+            rebalance: self.case.rebalance,
+            ..System::single_queue(self.cores)
+        };
+        let wrong = coherence::check(&system, &self.costs, Host::Simulator);
+        assert!(wrong.is_empty(), "{}", wrong[0]);
+        Ready { system, ..ready }
+    }
+}
+
+/// When each request completed, and what thieves did.
+fn completions_and_steals(ready: &Ready) -> String {
+    let (outcome, events) = ready.watch(false);
+    let seen = |event: &Event| matches!(event, Event::Completed { .. } | Event::Moved { .. });
+    let seen: Vec<_> = events.into_iter().filter(|(_, event)| seen(event)).collect();
+    let account = outcome.account;
+    format!(
+        "{seen:?} {:?}",
+        [
+            account.looking_ps,
+            account.moving_ps,
+            account.busy_ps,
+            account.steals.into(),
+            account.steals_empty.into()
+        ]
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn contexts_that_do_not_slow_each_other_down_steal_as_cores_do(stealing in stealing_cases()) {
+        let config = ContextsConfig { throughput: free(stealing.count), ..ContextsConfig::of(stealing.count) };
+        let contexts = completions_and_steals(&stealing.on_contexts(config));
+        prop_assert_eq!(contexts, completions_and_steals(&stealing.case.ready()));
+    }
+
+    #[test]
+    fn what_is_stolen_begins_within_the_virtual_contexts_and_is_done(stealing in stealing_cases(), more in 0_u32..3) {
+        let count = stealing.count;
+        let config = ContextsConfig { virtual_contexts: Some(count + more), ..ContextsConfig::of(count) };
+        let ready = stealing.on_contexts(config);
+        // The last arrival is far away, so that all others complete before.
+        let arrivals_ns: Vec<u64> = (0..80).map(|number| number / 8 * 900).chain([1_000_000_000]).collect();
+        let ready =
+            Ready { arrivals: recorded(&arrivals_ns), length: Length { warm_up: 0, measured: 80 }, ..ready };
+        let (outcome, events) = ready.watch(false);
+        prop_assert_eq!((outcome.unfinished, outcome.account.completed), (0, 80));
+        prop_assert_eq!(outcome.account.busy_ps, outcome.account.offered_ps);
+        let mut begun = vec![BTreeSet::new(); stealing.cores as usize];
+        for (_, event) in events {
+            match event {
+                Event::Started { worker, number, .. } => {
+                    begun[(worker / count) as usize].insert(number);
+                }
+                Event::Completed { worker, number } => {
+                    begun[(worker / count) as usize].remove(&number);
+                }
+                _ => {}
+            }
+            prop_assert!(begun.iter().all(|begun| begun.len() <= (count + more) as usize));
+        }
+    }
 }

@@ -8,7 +8,7 @@ use caudal_policy::parallelism::{
     ClassConfig, DefaultTbbConfig, DequeEnd, LaneConfig, ParallelismConfig, RetuneConfig, Serial,
     TailControl, TailControlConfig, ThresholdTable,
 };
-use caudal_sim::engine::{Event, Length, Observer, Outcome, Unwatched, simulate, simulate_forks};
+use caudal_sim::engine::{Event, Length, Observer, Outcome, ShortCuts, Unwatched, simulate, simulate_forks};
 use caudal_workload::{DagSpec, Grain, StepSpec};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -446,7 +446,7 @@ fn drifting(retune: Option<RetuneConfig>, steps: &str) -> Outcome {
         length: Length { warm_up: 0, measured: 20_000 },
         pilot: false,
         waits: false,
-        stepwise: false,
+        short_cuts: ShortCuts::ALL,
         stop: None,
     };
     simulate(&run, Unwatched)

@@ -28,7 +28,7 @@ impl Thresholds {
     /// If it has no target, or the load takes all cores.
     pub(crate) fn of(point: &Point) -> miette::Result<Thresholds> {
         let service = &point.workload.service;
-        let mean_gap_ps = service.mean_ps() / (point.load * point.system.capacity());
+        let mean_gap_ps = point.mean_gap_ps();
         let target =
             target(&point.system.parallelism).ok_or_else(|| miette!("{} has no target", point.key))?;
         let cores = point.system.cores;

@@ -2,7 +2,7 @@
 
 use caudal_config::Point;
 use caudal_policy::Picos;
-use caudal_sim::engine::{Event, Length, Observer, Run, simulate};
+use caudal_sim::engine::{Event, Length, Observer, Run, ShortCuts, simulate};
 use serde_json::{Value, json};
 
 /// Requests of a run that the file does not say the length of.
@@ -23,17 +23,8 @@ impl Trace {
     pub(crate) fn of(point: &Point) -> Trace {
         let mut observer = Requests::default();
         let run = Run {
-            system: &point.system,
-            costs: &point.costs,
-            service: &point.workload.service,
-            arrivals: &point.workload.arrivals,
-            mean_gap_ps: point.workload.service.mean_ps() / (point.load * point.system.capacity()),
-            seed: point.measure.seed,
-            length: Length { warm_up: 0, measured: point.measure.requests.unwrap_or(REQUESTS) },
-            pilot: false,
-            waits: false,
-            stepwise: true,
-            stop: None,
+            short_cuts: ShortCuts::STEPWISE,
+            ..Run::of(point, Length { warm_up: 0, measured: point.measure.requests.unwrap_or(REQUESTS) })
         };
         simulate(&run, &mut observer);
         // Arrivals go on until the last measured request is done; what is open then is not known.

@@ -1,12 +1,12 @@
-//! Pools of workers that stay, and that nobody takes from: lanes on all cores of a machine, and cores with hardware
-//! contexts.
+//! Pools of workers that stay: lanes on all cores of a machine, from which nobody takes, and cores with hardware contexts, of which idle ones
+//! may steal ([`thieves`]).
 //!
 //! A host of its own, for two reasons. The general host asks after every event whether somebody is to be flagged,
 //! granted, woken or robbed; where nothing of that can be, lanes take half of its time a request. And contexts that share
-//! a core slow each other down: when one begins or ends to work, the events of the others move ([`Machine`]), which the
+//! a core slow each other down: when one begins or ends to work, the events of the others move ([`Speeds`]), which the
 //! general host's do not. What both can do, both do alike, to the last bit.
 //!
-//! Of a core with contexts ([`Contexts`] over [`Shared`]):
+//! Of a core with contexts ([`Contexts`] over [`SharedSpeeds`]):
 //!
 //! * A context does `throughput(active) / active` of what it does alone; work is timed anew when that changes, the ends of
 //!   quanta are not: they count time on a context, whatever was done in it.
@@ -18,49 +18,55 @@
 //! A shared queue may cost: each request takes `costs.dispatcher` of one server, in the order of arrival, before it is in
 //! the queue.
 
-mod machine;
 mod site;
+mod speeds;
 mod task;
+mod thieves;
 
 use std::collections::VecDeque;
 
-use caudal_config::Costs;
-use caudal_policy::contexts::{LoadAdaptation, LoadAdaptationConfig};
-use caudal_policy::discipline::{Discipline, Order, Stopped};
-use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement, Pools, Shortest};
+use caudal_config::ContextsConfig;
+use caudal_policy::contexts::LoadAdaptation;
+use caudal_policy::discipline::{AnyDiscipline, Discipline, Order, Stopped, has_ties};
+use caudal_policy::dispatch::{AnyBlind, Blind, DispatchConfig, Sita};
 use caudal_policy::random::Draw;
-use caudal_policy::{Instant, Picos, PoolId, TaskId, WorkerId};
+use caudal_policy::rebalance::RebalanceConfig;
+use caudal_policy::{Instant, Picos, TaskId, WorkerId};
 
-pub(super) use machine::{Alone, Machine, Shared};
+use self::speeds::{SharedSpeeds, Speeds, WholeCores};
 
 use self::site::{LaneKind, Phase, Site, View};
 use self::task::Task;
-use super::core::work_ps;
-use super::host::{Length, Purpose, stream};
-use super::keys::{FAR, Keys};
-use super::observe::{Event, Sink};
-use super::record::Recorder;
-use super::source::Source;
-use super::tree::NEVER;
-use super::window::Window;
-use super::{Outcome, outcome};
+use self::thieves::Thieves;
+use crate::engine::kernel::intake::{Arrival, Intake};
+use crate::engine::kernel::keys::{FAR, Keys};
+use crate::engine::kernel::observe::{Event, Sink, Unwatched};
+use crate::engine::kernel::places::AllOpen;
+use crate::engine::kernel::run::{Outcome, Run, outcome};
+use crate::engine::kernel::streams::{Purpose, stream};
+use crate::engine::kernel::tree::NEVER;
+use crate::engine::kernel::window::Measured;
 
-/// What a host is made of.
-pub(super) struct Parts<M, O> {
-    pub(super) machine: M,
-    /// Workers of each pool.
-    pub(super) sizes: Vec<u32>,
-    pub(super) costs: Costs,
-    pub(super) dispatch: AnyDispatch,
-    pub(super) source: Source,
-    pub(super) recorder: Recorder,
-    /// Virtual contexts of each pool, or nothing if there is no limit.
-    pub(super) virtual_contexts: Vec<u32>,
-    pub(super) adaptation: Option<LoadAdaptationConfig>,
-    pub(super) patience_ps: u64,
-    pub(super) seed: u64,
-    pub(super) length: Length,
-    pub(super) observer: O,
+/// Runs cores with hardware contexts, under any discipline.
+pub(in crate::engine) fn run<O: Sink>(run: &Run<'_>, observer: O) -> Outcome {
+    let speeds = run.system.contexts.as_ref().map_or_else(|| vec![1.0], ContextsConfig::speeds);
+    let speeds = SharedSpeeds::new(run.system.cores, &speeds);
+    let discipline = run.system.discipline;
+    if has_ties(discipline) {
+        Contexts::<_, _, _, 0>::new(run, speeds, observer, || AnyDiscipline::<true>::new(discipline)).run()
+    } else {
+        Contexts::<_, _, _, 0>::new(run, speeds, observer, || AnyDiscipline::<false>::new(discipline)).run()
+    }
+}
+
+/// Runs pools of whole cores that nobody takes from, under the lanes that `make` makes: [`Route::Lanes`](crate::engine::Route::Lanes).
+pub(in crate::engine) fn run_cores<D: Discipline>(run: &Run<'_>, make: impl Fn() -> D) -> Outcome {
+    let cores = run.system.cores;
+    // Keys and their tree of a known size take a seventh of the instructions; others are too rare to be compiled for each.
+    match cores {
+        ..=8 => Contexts::<_, _, _, 3>::new(run, WholeCores { cores }, Unwatched, make).run(),
+        _ => Contexts::<_, _, _, 0>::new(run, WholeCores { cores }, Unwatched, make).run(),
+    }
 }
 
 /// A pool's discipline, and what stands before its lanes.
@@ -77,14 +83,14 @@ struct Door<D> {
 }
 
 /// See the [module](self). Compiled for 2^`LEVELS` workers at most, or for any number if that is 0.
-pub(super) struct Contexts<D, M, O, const LEVELS: u32> {
+struct Contexts<'a, D, M, O, const LEVELS: u32> {
     site: Site<M, O, LEVELS>,
     doors: Box<[Door<D>]>,
-    dispatch: AnyDispatch,
+    dispatch: Entry,
     dispatch_seed: u64,
-    source: Source,
-    window: Window,
-    arrival_key: u64,
+    intake: Intake<'a>,
+    /// Those that steal; none if nobody does.
+    thieves: Option<Thieves>,
     /// Requests that the shared queue's lock has yet to let in, with the time at which it does.
     at_dispatcher: VecDeque<(u64, u32)>,
     dispatcher_free_ps: u64,
@@ -92,103 +98,92 @@ pub(super) struct Contexts<D, M, O, const LEVELS: u32> {
     next_window_ps: u64,
     /// The earlier of the two.
     side_key: u64,
-    /// The earlier of that and `arrival_key`, if it is not far.
+    /// The earlier of that and that of the next arrival, if it is not far.
     next_key: u64,
-    /// There are no more arrivals.
-    drains: bool,
 }
 
-/// What dispatch may see: how many pools there are, and how long the request is.
-struct Blind {
-    pools: u32,
-    service_ps: u64,
+/// How requests find their pool: by no count, which this loop does not keep.
+enum Entry {
+    Blind(AnyBlind),
+    /// By their service time.
+    BySize(Sita),
 }
 
-impl Pools for Blind {
-    fn open(&self) -> u32 {
-        self.pools
-    }
-    fn nth(&self, i: u32) -> PoolId {
-        PoolId(i)
-    }
-    fn arriving_work(&self) -> Picos {
-        Picos(self.service_ps)
-    }
-    fn unfinished(&self, _pool: PoolId) -> u32 {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn shortest(&self) -> Shortest {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn nth_shortest(&self, _i: u32) -> PoolId {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn shortest_after(&self, _pool: PoolId) -> Option<PoolId> {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn serviced_quanta(&mut self, _pool: PoolId) -> u64 {
-        unreachable!("dispatch that asks nothing")
-    }
-    fn unfinished_work(&mut self, _pool: PoolId) -> Picos {
-        unreachable!("dispatch that asks nothing")
+impl Entry {
+    /// The way of `config`, which a rule has checked.
+    fn of(config: DispatchConfig) -> Entry {
+        match (config, AnyBlind::of(config)) {
+            (DispatchConfig::Sita(config), _) => Entry::BySize(Sita::new(config)),
+            (_, Some(blind)) => Entry::Blind(blind),
+            (_, None) => unreachable!("a rule refuses policies that look at counts"),
+        }
     }
 }
 
-impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LEVELS> {
-    pub(super) fn new(parts: Parts<M, O>, make: impl Fn() -> D) -> Self {
-        let Parts { machine, sizes, costs, recorder, length, observer, .. } = parts;
+impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M, O, LEVELS> {
+    fn new(run: &Run<'a>, speeds: M, observer: O, make: impl Fn() -> D) -> Self {
+        let config = run.system.contexts.as_ref();
+        let adaptation = config.and_then(|config| config.adaptation);
+        let sizes = run.pool_sizes();
         let first = make();
         let kind = LaneKind { count: first.lanes(), by_key: first.order() != Order::Queue };
-        let measured = length.warm_up..length.warm_up + length.measured;
-        let door = |(pool, &size): (usize, &u32)| Door {
+        let counted = (run.recorder(), Measured::new(run.length));
+        let door = |&size: &u32| Door {
             discipline: make(),
             admitted: 0,
-            virtual_contexts: parts.virtual_contexts.get(pool).copied().unwrap_or(u32::MAX),
+            virtual_contexts: config.and_then(|config| config.virtual_of(size)).unwrap_or(u32::MAX),
             outside: VecDeque::new(),
-            adaptation: parts.adaptation.map(LoadAdaptation::new),
+            adaptation: adaptation.map(LoadAdaptation::new),
             open: size,
             wanted: size,
         };
-        let doors: Box<[Door<D>]> = sizes.iter().enumerate().map(door).collect();
-        let mut site = Site::new(&sizes, kind, (machine, costs), (recorder, measured), observer);
-        for worker in 0..site.workers.len() {
-            site.go_idle(worker, false);
+        let doors: Box<[Door<D>]> = sizes.iter().map(door).collect();
+        let mut site = Site::new(&sizes, kind, (speeds, *run.costs), counted, observer);
+        let thieves = match run.system.rebalance {
+            RebalanceConfig::WorkStealing(config) if M::SHARED => {
+                Some(Thieves::new(run, config, site.workers.len()))
+            }
+            _ => None,
+        };
+        if thieves.is_none() {
+            (0..site.workers.len()).for_each(|worker| site.go_idle(worker, false));
         }
         // A table with one entry says the same after each window.
-        let windows = parts.adaptation.filter(|config| config.contexts.len() > 1);
+        let windows = adaptation.filter(|config| config.contexts.len() > 1);
         let mut host = Contexts {
             site,
             doors,
-            dispatch: parts.dispatch,
-            dispatch_seed: stream(parts.seed, Purpose::Dispatch),
-            source: parts.source,
-            window: Window::new(length, parts.patience_ps),
-            arrival_key: NEVER,
+            dispatch: Entry::of(run.system.dispatch),
+            dispatch_seed: stream(run.seed, Purpose::Dispatch),
+            intake: Intake::of(run),
+            thieves,
             at_dispatcher: VecDeque::new(),
             dispatcher_free_ps: 0,
             next_window_ps: windows.map_or(NEVER, |config| config.window.0),
             side_key: NEVER,
             next_key: FAR,
-            drains: false,
         };
-        if let Some(config) = parts.adaptation {
+        if M::SHARED && host.thieves.is_some() {
+            (0..host.site.workers.len()).for_each(|worker| host.become_free(worker));
+        }
+        if let Some(config) = adaptation {
             (0..host.doors.len()).for_each(|pool| host.activate(pool, config.most()));
         }
         host
     }
 
     /// Runs to the end: all measured requests have completed, or the system is overloaded.
-    pub(super) fn run(mut self) -> Outcome {
+    fn run(mut self) -> Outcome {
         self.refresh_side();
         self.refresh_arrival();
-        while self.arrival_key != NEVER || self.has_to_drain() {
+        while self.intake.key != NEVER || self.intake.has_to_drain(&mut self.site) {
             let due = self.site.tree.min();
             let worker = if due < self.next_key {
                 self.first_at(due)
             } else if Keys::is_far(self.next_key) {
                 self.look_farther();
                 continue;
-            } else if self.arrival_key <= self.side_key {
+            } else if self.intake.key <= self.side_key {
                 if self.at_arrival() {
                     break;
                 }
@@ -226,20 +221,7 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
     fn end(mut self) -> Outcome {
         self.site.recorder.flush();
         let ended = (self.site.now_ps, self.site.events);
-        outcome(self.site.recorder, self.window, self.site.measured_left, ended)
-    }
-
-    /// There are no more arrivals: what is measured and in the system completes.
-    #[cold]
-    fn has_to_drain(&mut self) -> bool {
-        if !self.drains {
-            self.drains = true;
-            self.window.close(&mut self.site);
-            let measured = &self.site.measured;
-            // Measured requests that never came.
-            self.site.measured_left -= measured.end.saturating_sub(self.source.taken().max(measured.start));
-        }
-        self.site.measured_left > 0
+        outcome(self.site.recorder, self.intake.window, self.site.measured.left(), ended)
     }
 
     /// The worker that the last arrival has asked to stop. No other event has the same time: those of workers came before
@@ -247,7 +229,7 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
     #[inline(always)]
     fn called(&mut self) -> Option<usize> {
         let worker = self.site.called.take()?;
-        if self.arrival_key == NEVER {
+        if self.intake.key == NEVER {
             // The window closes before that.
             self.site.schedule(worker, self.site.now_ps);
             return None;
@@ -257,19 +239,21 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
 
     #[inline(always)]
     fn refresh_arrival(&mut self) {
-        let keys = self.site.keys();
-        let key = |arrival_ps: u64| match D::TIES {
-            true => keys.after(arrival_ps),
-            false => keys.before(arrival_ps),
-        };
-        self.arrival_key = self.source.peek_ps().map_or(NEVER, key);
+        self.intake.refresh(self.site.keys(), self.has_ties());
         self.refresh_next();
+    }
+
+    /// Does the discipline say who of several workers is first at a time? Not where thieves walk: who comes to a task first follows from the
+    /// order of names.
+    #[inline(always)]
+    fn has_ties(&self) -> bool {
+        D::TIES && !(M::SHARED && self.thieves.is_some())
     }
 
     #[inline(always)]
     fn refresh_next(&mut self) {
         let side_key = if M::SHARED { self.side_key } else { NEVER };
-        self.next_key = self.arrival_key.min(side_key).min(FAR);
+        self.next_key = self.intake.key.min(side_key).min(FAR);
     }
 
     fn refresh_side(&mut self) {
@@ -277,7 +261,7 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
         let entry = match entry_ps {
             NEVER => NEVER,
             // As an arrival.
-            _ if D::TIES => self.site.keys().after(entry_ps),
+            _ if self.has_ties() => self.site.keys().after(entry_ps),
             _ => self.site.keys().before(entry_ps),
         };
         let window = match self.next_window_ps {
@@ -293,7 +277,7 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
     fn look_farther(&mut self) {
         let entry_ps = self.at_dispatcher.front().map(|first| first.0);
         let window_ps = Some(self.next_window_ps).filter(|&window_ps| window_ps != NEVER);
-        let next_ps = [self.source.peek_ps(), entry_ps, window_ps, self.site.first_due_ps()];
+        let next_ps = [self.intake.peek_ps(), entry_ps, window_ps, self.site.first_due_ps()];
         self.rebase(next_ps.into_iter().flatten().min().unwrap_or(self.site.now_ps));
     }
 
@@ -307,17 +291,18 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
     /// A request arrives; `true` ends the run.
     #[inline(always)]
     fn at_arrival(&mut self) -> bool {
-        let (number, arrival_ps, demand) = self.source.take();
+        let arrival = self.intake.take();
+        let Arrival { number, at_ps: arrival_ps, demand, .. } = arrival;
         self.site.events += 1;
         self.site.now_ps = arrival_ps;
-        if self.source.at_batch_start() && self.site.keys().are_old(arrival_ps) {
+        if arrival.is_first_of_batch && self.site.keys().are_old(arrival_ps) {
             self.rebase(arrival_ps);
         }
         self.refresh_arrival();
-        if self.window.at_request(number, &mut self.site) {
+        if self.intake.is_over(arrival, &mut self.site) {
             return true;
         }
-        let work_ps = work_ps(demand.service_ps, self.site.costs.probe_factor);
+        let work_ps = arrival.work_ps(self.site.costs.probe_factor);
         self.site.account.offered_ps += u128::from(work_ps);
         let task = Task::new(number, arrival_ps, (demand.service_ps, demand.class), work_ps);
         let task = self.site.tasks.insert(task);
@@ -347,12 +332,12 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
             return self.knock(task, 0);
         }
         let entry = &self.site.tasks[task];
-        let mut pools = Blind { pools: self.doors.len() as u32, service_ps: entry.service_ps };
         let draw = Draw::new(self.dispatch_seed, entry.number());
-        match self.dispatch.on_arrival(draw, &mut pools) {
-            Placement::Pool(pool) => self.knock(task, pool.index()),
-            Placement::Hold | Placement::Moved { .. } => unreachable!("dispatch that asks nothing"),
-        }
+        let pool = match &mut self.dispatch {
+            Entry::Blind(policy) => policy.place(draw, &AllOpen { pools: self.doors.len() as u32 }),
+            Entry::BySize(policy) => policy.pool_of(Picos(entry.service_ps)),
+        };
+        self.knock(task, pool.index());
     }
 
     /// A request is at its pool, and goes in if there is a virtual context for it.
@@ -385,7 +370,7 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
         let keys = self.site.keys();
         self.site.now_ps = keys.time_ps(key);
         let worker = keys.worker(key);
-        if D::TIES && self.site.tree.has_rival_in::<LEVELS>(worker, keys.end_of(key)) {
+        if self.has_ties() && self.site.tree.has_rival_in::<LEVELS>(worker, keys.end_of(key)) {
             return self.first_by_tie(worker);
         }
         worker
@@ -398,6 +383,10 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
         // Two branches that hardly ever change their minds; a match would be a jump through a table.
         if phase == Phase::Running {
             self.expire(worker);
+        } else if M::SHARED && phase == Phase::Looking {
+            self.after_look(worker);
+        } else if M::SHARED && phase == Phase::Stealing {
+            self.after_steal(worker);
         } else {
             assert!(phase == Phase::Switching, "no event is set in other phases");
             self.become_free(worker);
@@ -481,7 +470,12 @@ impl<D: Discipline, M: Machine, O: Sink, const LEVELS: u32> Contexts<D, M, O, LE
         let now = Instant(self.site.now_ps);
         let mut view = View { site: &mut self.site, pool, is_last: false };
         self.doors[pool].discipline.on_free(now, WorkerId(worker as u32), &mut view);
-        if self.site.workers[worker].phase != Phase::Running {
+        if self.site.workers[worker].phase == Phase::Running {
+            return;
+        }
+        if M::SHARED && self.thieves.is_some() {
+            self.look_around(worker);
+        } else {
             self.site.go_idle(worker, true);
         }
     }

@@ -6,16 +6,18 @@ use caudal_config::Costs;
 use caudal_policy::discipline::{End, Lane, Pool};
 use caudal_policy::{Picos, TaskId, WorkerId};
 
-use super::machine::Machine;
-use super::task::Task;
-use crate::engine::bits::BitSet;
-use crate::engine::core::{Account, work_ps};
-use crate::engine::keys::Keys;
-use crate::engine::observe::{Event, Sink};
-use crate::engine::record::{Completed, Recorder};
-use crate::engine::tasks::{Queue, Tasks};
-use crate::engine::tree::{NEVER, WinnerTree};
-use crate::engine::window::Audit;
+use super::speeds::Speeds;
+use super::task::{NEVER as NOT_YET, Task};
+use crate::engine::kernel::account::Account;
+use crate::engine::kernel::bits::BitSet;
+use crate::engine::kernel::events::{self, Due};
+use crate::engine::kernel::keys::Keys;
+use crate::engine::kernel::observe::{Event, Sink};
+use crate::engine::kernel::record::{Completed, Recorder};
+use crate::engine::kernel::source::work_ps;
+use crate::engine::kernel::tasks::{Queue, Tasks};
+use crate::engine::kernel::tree::{NEVER, WinnerTree};
+use crate::engine::kernel::window::{Audit, Counting, Measured};
 
 /// What a worker does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +32,10 @@ pub(super) enum Phase {
     Switching,
     /// Load adaptation has switched it off.
     Off,
+    /// It looks at another pool; an event says until when.
+    Looking,
+    /// It moves tasks from another pool; an event says until when.
+    Stealing,
 }
 
 #[derive(Clone, Debug)]
@@ -64,8 +70,8 @@ pub(super) struct Lanes {
     waiting: u64,
     by_key: bool,
     /// The first worker, and the one after the last.
-    first: u32,
-    end: u32,
+    pub(super) first: u32,
+    pub(super) end: u32,
     pub(super) resumed: bool,
 }
 
@@ -78,15 +84,14 @@ pub(super) struct Site<M, O, const LEVELS: u32> {
     pub(super) workers: Box<[Worker]>,
     pub(super) lanes: Box<[Lanes]>,
     pub(super) tasks: Tasks<Task>,
-    pub(super) machine: M,
+    pub(super) speeds: M,
     pub(super) costs: Costs,
     pub(super) account: Account,
     /// Events so far, arrivals included.
     pub(super) events: u64,
     settled_ps: u64,
     pub(super) recorder: Recorder,
-    pub(super) measured: Range<u64>,
-    pub(super) measured_left: u64,
+    pub(super) measured: Measured,
     /// The worker that an arrival has asked to stop: its event is the next one, whatever the tree says.
     pub(super) called: Option<usize>,
     pub(super) observer: O,
@@ -99,12 +104,12 @@ pub(super) struct LaneKind {
     pub(super) by_key: bool,
 }
 
-impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
+impl<M: Speeds, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
     pub(super) fn new(
         sizes: &[u32],
         kind: LaneKind,
-        (machine, costs): (M, Costs),
-        (recorder, measured): (Recorder, Range<u64>),
+        (speeds, costs): (M, Costs),
+        (recorder, measured): (Recorder, Measured),
         observer: O,
     ) -> Self {
         let count: u32 = sizes.iter().sum();
@@ -121,7 +126,7 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
                 loading: false,
                 active: false,
                 pool: pool as u32,
-                core: number / machine.contexts(),
+                core: number / speeds.contexts(),
                 task: u32::MAX,
                 since_ps: 0,
                 ends_ps: 0,
@@ -138,7 +143,6 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
                 resumed: false,
             });
         }
-        let measured_left = measured.end - measured.start;
         Site {
             now_ps: 0,
             keys: Keys::new(leaves),
@@ -147,14 +151,13 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
             workers: workers.into(),
             lanes: lanes.into(),
             tasks: Tasks::new(),
-            machine,
+            speeds,
             costs,
             account: Account::default(),
             events: 0,
             settled_ps: 0,
             recorder,
             measured,
-            measured_left,
             called: None,
             observer,
         }
@@ -229,7 +232,7 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
         }
         let work_ps = self.tasks[task].remaining_ps;
         let takes_ps =
-            if M::SHARED { (work_ps as f64 / self.machine.rate(core)).ceil() as u64 } else { work_ps };
+            if M::SHARED { (work_ps as f64 / self.speeds.rate(core)).ceil() as u64 } else { work_ps };
         let done_ps = self.now_ps + takes_ps;
         self.workers[worker].completes = done_ps <= ends_ps;
         self.schedule(worker, done_ps.min(ends_ps));
@@ -246,7 +249,7 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
 
     fn turn(&mut self, worker: usize, busy: bool) {
         let core = self.workers[worker].core;
-        let contexts = self.machine.contexts() as usize;
+        let contexts = self.speeds.contexts() as usize;
         let siblings = core as usize * contexts..(core as usize + 1) * contexts;
         let running =
             |site: &Self, other: usize| other != worker && site.workers[other].phase == Phase::Running;
@@ -256,7 +259,7 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
                 self.book(other);
             }
         }
-        if !self.machine.turned(core, busy) {
+        if !self.speeds.turned(core, busy) {
             return;
         }
         for other in siblings {
@@ -281,7 +284,7 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
         } else if entry.loading {
             0
         } else {
-            ((elapsed_ps as f64 * self.machine.rate(entry.core)).round() as u64).min(task.remaining_ps)
+            ((elapsed_ps as f64 * self.speeds.rate(entry.core)).round() as u64).min(task.remaining_ps)
         };
         task.remaining_ps -= done_ps;
         task.attained_ps += elapsed_ps;
@@ -296,7 +299,7 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
         let done_ps = if M::SHARED && entry.loading {
             0
         } else if M::SHARED {
-            (elapsed_ps as f64 * self.machine.rate(entry.core)).round() as u64
+            (elapsed_ps as f64 * self.speeds.rate(entry.core)).round() as u64
         } else {
             elapsed_ps
         };
@@ -329,8 +332,7 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
     pub(super) fn complete(&mut self, worker: usize, task: u32) {
         let done = self.tasks.remove(task);
         self.account.completed += 1;
-        if self.measured.contains(&done.number()) {
-            self.measured_left -= 1;
+        if self.measured.complete(done.number()) {
             let sojourn_ps = self.now_ps - done.arrival_ps;
             let work_ps = work_ps(done.service_ps, self.costs.probe_factor);
             let queued_ps = done.start_ps - done.arrival_ps;
@@ -362,23 +364,54 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
         }
     }
 
-    pub(super) fn rebase(&mut self, base_ps: u64) {
-        self.keys.rebase(base_ps);
-        for worker in 0..self.workers.len() {
-            if self.tree.get(worker) != NEVER {
-                self.tree.set(worker, self.keys().of(worker, self.workers[worker].due_ps));
+    /// Does any task wait in `pool`?
+    pub(super) fn has_waiting(&self, pool: usize) -> bool {
+        self.lanes[pool].waiting != 0
+    }
+
+    /// Takes the first task of `lane` of `pool` that has begun nowhere.
+    pub(super) fn take_unstarted(&mut self, pool: usize, lane: Lane) -> Option<u32> {
+        let lanes = &mut self.lanes[pool];
+        let queue = &mut lanes.queues[lane as usize];
+        // Those that have begun stay where they are.
+        let mut passed = Vec::new();
+        let found = loop {
+            let Some(task) = queue.pop_front(&self.tasks) else { break None };
+            if self.tasks[task].start_ps == NOT_YET {
+                break Some(task);
             }
+            passed.push(task);
+        };
+        for task in passed.into_iter().rev() {
+            queue.push_front(&mut self.tasks, task);
         }
+        lanes.waiting &= !(u64::from(queue.len() == 0) << (lane % u64::BITS));
+        found
+    }
+
+    pub(super) fn rebase(&mut self, base_ps: u64) {
+        events::rebase(&mut self.keys, &mut self.tree, &self.workers, base_ps);
     }
 
     /// The first event of a worker.
     pub(super) fn first_due_ps(&self) -> Option<u64> {
-        let due = |worker: &usize| self.tree.get(*worker) != NEVER;
-        (0..self.workers.len()).filter(due).map(|worker| self.workers[worker].due_ps).min()
+        events::first_due_ps(&self.tree, &self.workers)
     }
 }
 
-impl<M: Machine, O: Sink, const LEVELS: u32> Audit for Site<M, O, LEVELS> {
+impl Due for Worker {
+    fn due_ps(&self) -> u64 {
+        self.due_ps
+    }
+}
+
+impl<M: Speeds, O: Sink, const LEVELS: u32> Counting for Site<M, O, LEVELS> {
+    fn measured(&mut self) -> &mut Measured {
+        &mut self.measured
+    }
+}
+
+impl<M: Speeds, O: Sink, const LEVELS: u32> Audit for Site<M, O, LEVELS> {
     #[inline]
     fn now_ps(&self) -> u64 {
         self.now_ps
@@ -386,13 +419,13 @@ impl<M: Machine, O: Sink, const LEVELS: u32> Audit for Site<M, O, LEVELS> {
 
     #[inline]
     fn measured_is_done(&self) -> bool {
-        self.measured_left == 0
+        self.measured.are_done()
     }
 
     fn books(&mut self) -> Account {
         let span_ps = self.now_ps - self.settled_ps;
         self.settled_ps = self.now_ps;
-        self.account.held_ps += (span_ps as f64 * self.machine.capacity()) as u128;
+        self.account.held_ps += (span_ps as f64 * self.speeds.capacity()) as u128;
         let mut account = self.account;
         for worker in 0..self.workers.len() {
             if self.workers[worker].phase == Phase::Running {
@@ -415,14 +448,14 @@ pub(super) struct View<'a, M, O, const LEVELS: u32> {
     pub(super) is_last: bool,
 }
 
-impl<M: Machine, O: Sink, const LEVELS: u32> View<'_, M, O, LEVELS> {
+impl<M: Speeds, O: Sink, const LEVELS: u32> View<'_, M, O, LEVELS> {
     #[inline(always)]
     fn lanes(&self) -> &Lanes {
         &self.site.lanes[self.pool]
     }
 }
 
-impl<M: Machine, O: Sink, const LEVELS: u32> Pool for View<'_, M, O, LEVELS> {
+impl<M: Speeds, O: Sink, const LEVELS: u32> Pool for View<'_, M, O, LEVELS> {
     #[inline(always)]
     fn idle(&self) -> Option<WorkerId> {
         let (idle, start) = (&self.site.idle, self.lanes().first as usize);

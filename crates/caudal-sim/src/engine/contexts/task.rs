@@ -1,6 +1,6 @@
 //! A task of pools that nobody takes from: one cache line.
 
-use crate::engine::tasks::Linked;
+use crate::engine::kernel::tasks::Linked;
 
 /// Not yet.
 pub(super) const NEVER: u64 = u64::MAX;

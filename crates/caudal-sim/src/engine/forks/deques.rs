@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use caudal_policy::parallelism::Size;
 
 use super::requests::{Piece, Requests};
-use crate::engine::bits::BitSet;
+use crate::engine::kernel::bits::BitSet;
 
 pub(super) struct Deques {
     deques: Box<[VecDeque<Piece>]>,
@@ -57,6 +57,11 @@ impl Deques {
             self.set(worker, Size::Large);
         }
         Some(piece)
+    }
+
+    /// Has `worker` nothing in its deque?
+    pub(super) fn is_empty(&self, worker: usize) -> bool {
+        self.deques[worker].is_empty()
     }
 
     pub(super) fn push_steal(&mut self, worker: usize, piece: Piece, requests: &Requests) {

@@ -13,81 +13,65 @@
 //!   steal `costs.steal` more; a request from the queue nothing.
 //! * Who waits notices at once when there is something: the first by name takes the first request, all who may try to
 //!   steal do.
+//! * Under processor sharing a worker has a *turn* at a request: a quantum from when it took a piece of it from the queue or from another
+//!   worker on. When that is over and something waits in the queue ([`queue`]), its piece takes the next turn behind the others, in the
+//!   queue, and the worker turns to what comes next there, for `costs.preemption`. What it has in its deque stays where others may
+//!   steal it. So a request that has forked has turns on several workers at a time.
+//! * Where cores come and go ([`cores`]), a worker whose core is given back has an empty deque, and a victim is one that has a core.
 //! * Thresholds that are worked out anew hold from the first arrival after the end of an epoch on ([`retuning`]).
 //!
 //! Events are ordered by (time, kind, worker); arrivals come first. A request counts as *processed* for the time that
 //! workers have been at it: from when they got a task of it until they have come to the end of theirs.
 
+mod any;
 pub(super) mod built_in;
+mod cores;
 mod deques;
 mod nodes;
+mod queue;
 mod requests;
 mod retuning;
 mod site;
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use caudal_config::Costs;
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{Landing, Look, Parallelism, Seen, Size};
 use caudal_policy::random::Draw;
-use caudal_workload::Graphs;
 
+use self::cores::Grants;
 use self::deques::Deques;
+use self::queue::{RunQueue, Taken};
 use self::requests::{NONE, Piece, Requests};
 use self::retuning::Retuning;
 use self::site::{Phase, Site, Worker};
-use super::bits::BitSet;
-use super::core::{Account, work_ps};
-use super::host::{Length, Purpose, stream};
-use super::keys::{FAR, Keys};
-use super::observe::{Event, Sink};
-use super::record::Recorder;
-use super::source::Source;
-use super::tree::{NEVER, WinnerTree};
-use super::window::Window;
-use super::{Outcome, outcome};
+use crate::engine::kernel::account::Account;
+use crate::engine::kernel::bits::BitSet;
+use crate::engine::kernel::intake::{Arrival, Intake};
+use crate::engine::kernel::keys::{FAR, Keys};
+use crate::engine::kernel::observe::{Event, Sink};
+use crate::engine::kernel::run::{Outcome, Run, outcome};
+use crate::engine::kernel::streams::{Purpose, stream};
+use crate::engine::kernel::tree::{NEVER, WinnerTree};
+use crate::engine::kernel::window::Measured;
 
-/// What a host is made of.
-struct Parts<'a, P, O> {
+/// See the [module](self). `MORE`: with turns, and with cores that come and go; without it nothing of that is compiled.
+struct Forks<'a, P, O, const MORE: bool> {
+    site: Site<O, MORE>,
+    /// Which cores the application holds, where they come and go.
+    grants: Option<Grants>,
+    /// The key of the next look at the demand for cores.
+    tick_key: u64,
     policy: P,
-    retuning: Option<Retuning>,
-    workers: u32,
-    costs: Costs,
-    graphs: Arc<Graphs>,
-    source: Source,
-    recorder: Recorder,
-    patience_ps: u64,
-    seed: u64,
-    length: Length,
-    stop: Option<&'a AtomicBool>,
-    observer: O,
-}
-
-/// See the [module](self).
-struct Forks<'a, P, O> {
-    site: Site<O>,
-    policy: P,
-    source: Source,
-    window: Window,
-    arrival_key: u64,
+    intake: Intake<'a>,
     victim_seed: u64,
     attempts: u64,
     landing_seed: u64,
     /// Looks at the requests that run.
     looks: u64,
-    drains: bool,
-    /// See [`super::Run::stop`].
-    stop: Option<&'a AtomicBool>,
 }
 
-impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
-    fn new(parts: Parts<'a, P, O>) -> Self {
-        let Parts {
-            policy, retuning, workers, costs, graphs, source, recorder, seed, length, observer, ..
-        } = parts;
+impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
+    fn new(run: &Run<'a>, (policy, retuning): (P, Option<Retuning>), observer: O) -> Self {
+        let (workers, costs, seed) = (run.system.cores, *run.costs, run.seed);
         let kept = policy.kept().min(workers) as usize;
         let count = workers as usize;
         let worker = Worker {
@@ -96,6 +80,8 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
             since_ps: 0,
             piece: Piece::NOTHING,
             works_from_ps: 0,
+            done_ps: 0,
+            turn_ends_ps: 0,
             due_ps: 0,
         };
         let mut waiting = BitSet::new(count);
@@ -106,8 +92,10 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
             tree: WinnerTree::new(count),
             workers: vec![worker; count].into(),
             deques: Deques::new(count, kept > 0),
-            requests: Requests::new(graphs, stream(seed, Purpose::Graph), workers),
-            queue: VecDeque::new(),
+            requests: Requests::new(run.service.dag().clone(), stream(seed, Purpose::Graph), workers),
+            queue: RunQueue::new(run.system.discipline, workers),
+            held: workers,
+            here: workers,
             active: 0,
             waiting,
             kept,
@@ -117,37 +105,46 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
             account: Account::default(),
             events: 0,
             settled_ps: 0,
-            recorder,
-            measured: length.warm_up..length.warm_up + length.measured,
-            measured_left: length.measured,
+            recorder: run.recorder(),
+            measured: Measured::new(run.length),
             observer,
         };
-        Forks {
+        let grants = if MORE {
+            run.system.allocation.triggers().map(|triggers| Grants::new(triggers, count))
+        } else {
+            None
+        };
+        let mut forks = Forks {
             site,
+            grants,
+            tick_key: NEVER,
             policy,
-            source,
-            window: Window::new(length, parts.patience_ps),
-            arrival_key: NEVER,
+            intake: Intake::of(run),
             victim_seed: stream(seed, Purpose::Walk),
             attempts: 0,
             landing_seed: stream(seed, Purpose::Dispatch),
             looks: 0,
-            drains: false,
-            stop: parts.stop,
+        };
+        if MORE && forks.grants.is_some() {
+            forks.hold_first(run.system.cores_allocated as usize);
         }
+        forks
     }
 
     /// Runs to the end: all measured requests have completed, or the system is overloaded.
     fn run(mut self) -> Outcome {
-        self.refresh_arrival();
-        while self.arrival_key != NEVER || self.has_to_drain() {
+        self.refresh_keys();
+        while self.intake.key != NEVER || self.intake.has_to_drain(&mut self.site) {
             let due = self.site.tree.min();
-            if due < self.arrival_key.min(FAR) {
+            let outside = if MORE { self.intake.key.min(self.tick_key) } else { self.intake.key };
+            if due < outside.min(FAR) {
                 self.site.now_ps = self.site.keys.time_ps(due);
                 self.at_worker(self.site.keys.worker(due));
-            } else if Keys::is_far(self.arrival_key) {
+            } else if Keys::is_far(outside) {
                 self.look_farther();
                 continue;
+            } else if MORE && self.tick_key < self.intake.key {
+                self.at_tick();
             } else if self.at_arrival() {
                 break;
             }
@@ -157,57 +154,49 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
         }
         self.site.recorder.flush();
         let ended = (self.site.now_ps, self.site.events);
-        outcome(self.site.recorder, self.window, self.site.measured_left, ended)
+        outcome(self.site.recorder, self.intake.window, self.site.measured.left(), ended)
     }
 
-    /// There are no more arrivals: what is measured and in the system completes.
-    #[cold]
-    fn has_to_drain(&mut self) -> bool {
-        if !self.drains {
-            self.drains = true;
-            self.window.close(&mut self.site);
-            let measured = &self.site.measured;
-            // Measured requests that never came.
-            self.site.measured_left -= measured.end.saturating_sub(self.source.taken().max(measured.start));
-        }
-        self.site.measured_left > 0
-    }
-
+    /// Works out the keys of the next arrival and of the next look at the demand for cores, which comes after all else of its time.
     #[inline(always)]
-    fn refresh_arrival(&mut self) {
-        let keys = self.site.keys;
-        self.arrival_key = self.source.peek_ps().map_or(NEVER, |arrival_ps| keys.before(arrival_ps));
+    fn refresh_keys(&mut self) {
+        self.intake.refresh(self.site.keys, false);
+        if MORE {
+            let tick_ps = self.grants.as_ref().and_then(Grants::next_tick_ps);
+            self.tick_key = tick_ps.map_or(NEVER, |tick_ps| self.site.keys.after(tick_ps));
+        }
     }
 
     /// All that is left lies too far ahead for keys to tell it apart.
     #[cold]
     fn look_farther(&mut self) {
-        let next_ps = [self.source.peek_ps(), self.site.first_due_ps()];
+        let tick_ps = self.grants.as_ref().and_then(Grants::next_tick_ps);
+        let next_ps = [self.intake.peek_ps(), tick_ps, self.site.first_due_ps()];
         let base_ps = next_ps.into_iter().flatten().min().unwrap_or(self.site.now_ps);
         self.site.rebase(base_ps);
-        self.refresh_arrival();
+        self.refresh_keys();
     }
 
     /// A request arrives; `true` ends the run.
     #[inline(always)]
     fn at_arrival(&mut self) -> bool {
-        let (number, arrival_ps, demand) = self.source.take();
+        let arrival = self.intake.take();
+        let Arrival { number, at_ps: arrival_ps, demand, .. } = arrival;
         let site = &mut self.site;
         site.events += 1;
         site.now_ps = arrival_ps;
-        if self.source.at_batch_start() && site.keys.are_old(arrival_ps) {
+        if arrival.is_first_of_batch && site.keys.are_old(arrival_ps) {
             site.rebase(arrival_ps);
         }
-        self.refresh_arrival();
+        self.refresh_keys();
         let site = &mut self.site;
         if let Some(tables) = site.retuning.as_mut().and_then(|retuning| retuning.at_arrival(arrival_ps)) {
             self.policy.set_tables(tables);
         }
-        let stopped = self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
-        if self.window.at_request(number, site) || stopped {
+        if self.intake.is_over(arrival, site) {
             return true;
         }
-        let work_ps = work_ps(demand.service_ps, site.costs.probe_factor);
+        let work_ps = arrival.work_ps(site.costs.probe_factor);
         site.account.offered_ps += u128::from(work_ps);
         site.active += 1;
         let request = site.requests.insert(number, arrival_ps, demand, work_ps);
@@ -216,8 +205,11 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
             site.observer.observe(arrival_ps, event);
         }
         match self.policy.landing() {
-            Landing::Queue => site.queue.push_back(request),
+            Landing::Queue => site.queue.arrive(request),
             landing => self.land(request, number, landing),
+        }
+        if MORE {
+            self.grow_from_zero();
         }
         false
     }
@@ -240,23 +232,35 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
     fn at_worker(&mut self, worker: usize) {
         self.site.events += 1;
         match self.site.workers[worker].phase {
+            Phase::Running if MORE && self.site.workers[worker].done_ps > self.site.now_ps => {
+                self.at_turn_end(worker);
+            }
             Phase::Running => {
-                self.site.finish(worker);
+                let completes = self.site.finish(worker);
+                if MORE && completes && self.yields_after_completion(worker) {
+                    return;
+                }
                 self.go_on(worker);
             }
+            Phase::Switching => self.take_or_go_on(worker),
+            Phase::Allocating => self.open(worker),
+            Phase::Waiting if MORE => self.after_spin(worker),
             Phase::Trying => self.try_victim(worker),
             Phase::Looking => {
                 self.mark_large();
                 self.search(worker);
             }
             Phase::Moving => self.turn_to(worker, self.site.workers[worker].piece),
-            Phase::Waiting => unreachable!("who waits has no event"),
+            Phase::Waiting | Phase::Parked => unreachable!("no event is set in these phases"),
         }
     }
 
     /// `worker` takes the next task of its own, or looks elsewhere.
     #[inline(always)]
     fn go_on(&mut self, worker: usize) {
+        if MORE && self.site.is_turn_over(worker) && self.site.queue.is_wanted() {
+            return self.take_or_go_on(worker);
+        }
         match self.site.deques.pop_own(worker) {
             Some(piece) => self.turn_to(worker, piece),
             None => {
@@ -270,6 +274,38 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
     #[inline(always)]
     fn turn_to(&mut self, worker: usize, piece: Piece) {
         if piece.node == NONE { self.admit(worker, piece.request) } else { self.site.run(worker, piece) }
+    }
+
+    /// The turn of `worker` at its request is over, and its piece is not done.
+    fn at_turn_end(&mut self, worker: usize) {
+        if self.site.queue.elides() && !self.site.queue.is_wanted() {
+            return self.site.begin_turn(worker);
+        }
+        self.site.interrupt(worker);
+        let cost_ps = self.site.costs.preemption.0;
+        if cost_ps == 0 {
+            return self.take_or_go_on(worker);
+        }
+        self.site.account.switching_ps += u128::from(cost_ps);
+        self.site.schedule(worker, Phase::Switching, cost_ps);
+    }
+
+    /// `worker`, whose turn is over, turns to what comes next in the queue.
+    fn take_or_go_on(&mut self, worker: usize) {
+        self.site.leave(worker);
+        match self.site.queue.take() {
+            Some(taken) => self.begin(worker, taken),
+            None => self.go_on(worker),
+        }
+    }
+
+    /// `worker` begins with what it has taken from the queue.
+    #[inline(always)]
+    fn begin(&mut self, worker: usize, taken: Taken) {
+        match taken {
+            Taken::New(request) => self.admit(worker, request),
+            Taken::Interrupted(interrupted) => self.site.go_on_with(worker, interrupted),
+        }
     }
 
     fn search(&mut self, worker: usize) {
@@ -296,14 +332,17 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
                 self.site.account.looking_ps += u128::from(self.site.costs.steal_check.0);
                 self.site.schedule(worker, Phase::Trying, self.site.costs.steal_check.0);
             }
-            Look::Queue => match self.site.queue.pop_front() {
-                Some(request) => self.admit(worker, request),
+            Look::Queue => match self.site.queue.take() {
+                Some(taken) => self.begin(worker, taken),
                 None => unreachable!("nothing is queued"),
             },
             Look::Wait => {
                 self.site.workers[worker].phase = Phase::Waiting;
                 self.site.tree.set(worker, NEVER);
                 self.site.waiting.insert(worker);
+                if MORE {
+                    self.spin(worker);
+                }
             }
         }
     }
@@ -330,10 +369,8 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
     /// `worker` looks at the steal end of a random other one.
     #[inline(always)]
     fn try_victim(&mut self, worker: usize) {
-        let others = self.site.workers.len() as u32 - 1;
-        let victim = Draw::new(self.victim_seed, self.attempts).below(others) as usize;
+        let victim = self.victim(worker);
         self.attempts += 1;
-        let victim = victim + usize::from(victim >= worker);
         let site = &mut self.site;
         if !site.deques.stealable(worker < site.kept).contains(victim) {
             return self.search(worker);
@@ -350,6 +387,17 @@ impl<'a, P: Parallelism, O: Sink> Forks<'a, P, O> {
         site.account.moving_ps += u128::from(site.costs.steal.0);
         site.workers[worker].piece = piece;
         site.schedule(worker, Phase::Moving, site.costs.steal.0);
+    }
+
+    /// A random other worker that has a core.
+    #[inline(always)]
+    fn victim(&self, worker: usize) -> usize {
+        let mut draw = Draw::new(self.victim_seed, self.attempts);
+        if MORE && let Some(grants) = &self.grants {
+            return grants.other(worker, &mut draw);
+        }
+        let victim = draw.below(self.site.workers.len() as u32 - 1) as usize;
+        victim + usize::from(victim >= worker)
     }
 
     /// Finds out which of the requests that run are long or large, as far as can be seen.

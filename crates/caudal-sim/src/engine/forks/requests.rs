@@ -32,6 +32,8 @@ pub(super) struct Request {
     /// Nodes that are not done.
     nodes_left: u32,
     pub(super) class: u8,
+    /// Turns that ended before a piece of it was done.
+    pub(super) preemptions: u32,
     /// What it was found to be.
     pub(super) size: Size,
 }

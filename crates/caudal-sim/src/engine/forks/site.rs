@@ -1,21 +1,21 @@
 //! What there is: the clock, the workers, their deques, the requests, the books; and what needs no decision.
 
-use std::collections::VecDeque;
-
 use caudal_config::Costs;
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{Around, Size};
 
-use super::super::bits::BitSet;
-use super::super::core::Account;
-use super::super::keys::Keys;
-use super::super::observe::{Event, Sink};
-use super::super::record::{Completed, Recorder};
-use super::super::tree::{NEVER, WinnerTree};
-use super::super::window::Audit;
 use super::deques::Deques;
+use super::queue::{Interrupted, RunQueue};
 use super::requests::{Done, NONE, Piece, Requests};
 use super::retuning::Retuning;
+use crate::engine::kernel::account::Account;
+use crate::engine::kernel::bits::BitSet;
+use crate::engine::kernel::events::{self, Due};
+use crate::engine::kernel::keys::Keys;
+use crate::engine::kernel::observe::{Event, Sink};
+use crate::engine::kernel::record::{Completed, Recorder};
+use crate::engine::kernel::tree::WinnerTree;
+use crate::engine::kernel::window::{Audit, Counting, Measured};
 
 /// What a worker does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,12 @@ pub(super) enum Phase {
     Trying,
     /// It moves a piece that it has stolen.
     Moving,
+    /// Its turn was over; an event says when it turns to the next piece.
+    Switching,
+    /// Its core is with another application.
+    Parked,
+    /// Its core is on the way; an event says when it is here.
+    Allocating,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,22 +47,29 @@ pub(super) struct Worker {
     pub(super) piece: Piece,
     /// From when on the work of its piece is done: forks come first.
     pub(super) works_from_ps: u64,
+    /// When its piece is done, if no turn ends before.
+    pub(super) done_ps: u64,
+    /// When its turn at its request ends.
+    pub(super) turn_ends_ps: u64,
     pub(super) due_ps: u64,
 }
 
 /// The clock, the workers, their deques, the requests, the books.
-pub(super) struct Site<O> {
+pub(super) struct Site<O, const MORE: bool> {
     pub(super) now_ps: u64,
     pub(super) keys: Keys,
     pub(super) tree: WinnerTree,
     pub(super) workers: Box<[Worker]>,
     pub(super) deques: Deques,
     pub(super) requests: Requests,
-    /// Requests that have arrived and were not admitted.
-    pub(super) queue: VecDeque<u32>,
+    /// Requests that have arrived and were not admitted, and pieces whose turn was over.
+    pub(super) queue: RunQueue,
     /// Requests that have arrived and not completed.
     pub(super) active: u32,
     pub(super) waiting: BitSet,
+    /// Cores held, and of those the ones that are here.
+    pub(super) held: u32,
+    pub(super) here: u32,
     /// So many workers, the first ones, take only tasks of small requests.
     pub(super) kept: usize,
     pub(super) retuning: Option<Retuning>,
@@ -68,12 +81,11 @@ pub(super) struct Site<O> {
     pub(super) events: u64,
     pub(super) settled_ps: u64,
     pub(super) recorder: Recorder,
-    pub(super) measured: std::ops::Range<u64>,
-    pub(super) measured_left: u64,
+    pub(super) measured: Measured,
     pub(super) observer: O,
 }
 
-impl<O: Sink> Site<O> {
+impl<O: Sink, const MORE: bool> Site<O, MORE> {
     #[inline(always)]
     pub(super) fn schedule(&mut self, worker: usize, phase: Phase, takes_ps: u64) {
         let due_ps = self.now_ps + takes_ps;
@@ -87,8 +99,7 @@ impl<O: Sink> Site<O> {
     pub(super) fn run(&mut self, worker: usize, mut piece: Piece) {
         if self.workers[worker].request != piece.request {
             self.leave(worker);
-            let entry = &mut self.workers[worker];
-            (entry.request, entry.since_ps) = (piece.request, self.now_ps);
+            self.turn_to(worker, piece.request);
         }
         let mut forks = 0;
         if self.requests.get(piece.request).size == Size::Large {
@@ -103,9 +114,78 @@ impl<O: Sink> Site<O> {
         }
         let forks_ps = u64::from(forks) * self.costs.fork.0;
         self.account.switching_ps += u128::from(forks_ps);
-        let takes_ps = forks_ps + self.requests.work_ps(piece);
+        self.begin(worker, piece, (forks_ps, self.requests.work_ps(piece)));
+    }
+
+    /// `worker` is at `request` from now on, with a whole turn before it.
+    #[inline(always)]
+    fn turn_to(&mut self, worker: usize, request: u32) {
+        let turn_ends_ps = if MORE { self.turn_ends_ps() } else { 0 };
+        let entry = &mut self.workers[worker];
+        (entry.request, entry.since_ps, entry.turn_ends_ps) = (request, self.now_ps, turn_ends_ps);
+    }
+
+    /// When a turn ends that begins now.
+    fn turn_ends_ps(&self) -> u64 {
+        let quantum = self.queue.quantum();
+        quantum.map_or(u64::MAX, |quantum| {
+            self.now_ps.saturating_add(quantum.0).saturating_add(self.costs.overrun.0)
+        })
+    }
+
+    /// Is the turn of `worker` at its request over?
+    pub(super) fn is_turn_over(&self, worker: usize) -> bool {
+        self.workers[worker].request != NONE && self.workers[worker].turn_ends_ps <= self.now_ps
+    }
+
+    /// `worker` has another turn at its piece.
+    pub(super) fn begin_turn(&mut self, worker: usize) {
+        let turn_ends_ps = self.turn_ends_ps();
+        let entry = &mut self.workers[worker];
+        entry.turn_ends_ps = turn_ends_ps;
+        let takes_ps = entry.done_ps.min(turn_ends_ps) - self.now_ps;
+        self.schedule(worker, Phase::Running, takes_ps);
+    }
+
+    /// The piece of `worker` takes its next turn behind those that wait.
+    pub(super) fn interrupt(&mut self, worker: usize) {
+        let Worker { piece, works_from_ps, done_ps, .. } = self.workers[worker];
+        self.account.busy_ps += u128::from(self.now_ps.saturating_sub(works_from_ps));
+        self.account.preemptions += 1;
+        self.requests.get_mut(piece.request).preemptions += 1;
+        let fork_ps = works_from_ps.saturating_sub(self.now_ps);
+        let work_ps = done_ps - self.now_ps - fork_ps;
+        self.queue.put_back(Interrupted { piece, fork_ps, work_ps });
+        if O::ON {
+            let number = self.requests.get(piece.request).number;
+            self.observer.observe(self.now_ps, Event::Stopped { worker: worker as u32, number });
+        }
+        self.leave(worker);
+    }
+
+    /// `worker` goes on with a piece whose turn had been over.
+    pub(super) fn go_on_with(&mut self, worker: usize, Interrupted { piece, fork_ps, work_ps }: Interrupted) {
+        self.leave(worker);
+        self.turn_to(worker, piece.request);
+        self.begin(worker, piece, (fork_ps, work_ps));
+    }
+
+    /// `worker` begins to run `piece`, which takes so long: forks first, then work.
+    #[inline(always)]
+    fn begin(&mut self, worker: usize, piece: Piece, (forks_ps, work_ps): (u64, u64)) {
+        let mut takes_ps = forks_ps + work_ps;
         let entry = &mut self.workers[worker];
         (entry.piece, entry.works_from_ps) = (piece, self.now_ps + forks_ps);
+        if MORE {
+            // Where nobody has waited for the end of its turn, it has another one.
+            let next_ends_ps = self.turn_ends_ps();
+            let entry = &mut self.workers[worker];
+            if entry.turn_ends_ps <= self.now_ps {
+                entry.turn_ends_ps = next_ends_ps;
+            }
+            entry.done_ps = self.now_ps + takes_ps;
+            takes_ps = takes_ps.min(entry.turn_ends_ps - self.now_ps);
+        }
         if O::ON {
             let request = self.requests.get(piece.request);
             let (number, class) = (request.number, request.class);
@@ -124,11 +204,11 @@ impl<O: Sink> Site<O> {
         }
     }
 
-    /// The piece of `worker` is done.
+    /// The piece of `worker` is done. Is its request, too?
     #[inline(always)]
-    pub(super) fn finish(&mut self, worker: usize) {
-        let piece = self.workers[worker].piece;
-        self.account.busy_ps += u128::from(self.requests.work_ps(piece));
+    pub(super) fn finish(&mut self, worker: usize) -> bool {
+        let Worker { piece, works_from_ps, .. } = self.workers[worker];
+        self.account.busy_ps += u128::from(self.now_ps - works_from_ps);
         match self.requests.done(piece) {
             Done::Piece if O::ON => {
                 let number = self.requests.get(piece.request).number;
@@ -136,8 +216,12 @@ impl<O: Sink> Site<O> {
             }
             Done::Piece => {}
             Done::Node => self.join(worker, piece),
-            Done::Request => self.complete(worker, piece.request),
+            Done::Request => {
+                self.complete(worker, piece.request);
+                return true;
+            }
         }
+        false
     }
 
     /// A node is done: those that have waited for it alone can begin.
@@ -166,18 +250,21 @@ impl<O: Sink> Site<O> {
             retuning.on_completed(done.class, Picos(done.processed_ps));
         }
         self.active -= 1;
+        if MORE {
+            self.queue.complete();
+        }
         self.account.completed += 1;
         if done.size == Size::Large {
             self.account.given_up += 1;
             self.account.given_up_ps += u128::from(self.now_ps - done.arrival_ps);
         }
-        if self.measured.contains(&done.number) {
-            self.measured_left -= 1;
+        if self.measured.complete(done.number) {
             let completed = Completed {
                 sojourn_ps: self.now_ps - done.arrival_ps,
                 service_ps: done.service_ps,
                 queued_ps: done.start_ps - done.arrival_ps,
                 work_ps: done.work_ps,
+                preemptions: done.preemptions,
                 class: done.class,
                 ..Completed::default()
             };
@@ -196,22 +283,36 @@ impl<O: Sink> Site<O> {
         Around { stealable: self.deques.stealable(kept).len() > 0, queued: !self.queue.is_empty(), kept }
     }
 
+    /// Held core time up to now goes into the accounting.
+    pub(super) fn settle(&mut self) {
+        let span_ps = u128::from(self.now_ps - self.settled_ps);
+        self.settled_ps = self.now_ps;
+        self.account.held_ps += span_ps * u128::from(self.held);
+        self.account.allocating_ps += span_ps * u128::from(self.held - self.here);
+    }
+
     pub(super) fn rebase(&mut self, base_ps: u64) {
-        self.keys.rebase(base_ps);
-        for worker in 0..self.workers.len() {
-            if self.tree.get(worker) != NEVER {
-                self.tree.set(worker, self.keys.of(worker, self.workers[worker].due_ps));
-            }
-        }
+        events::rebase(&mut self.keys, &mut self.tree, &self.workers, base_ps);
     }
 
     pub(super) fn first_due_ps(&self) -> Option<u64> {
-        let due = |worker: &usize| self.tree.get(*worker) != NEVER;
-        (0..self.workers.len()).filter(due).map(|worker| self.workers[worker].due_ps).min()
+        events::first_due_ps(&self.tree, &self.workers)
     }
 }
 
-impl<O: Sink> Audit for Site<O> {
+impl Due for Worker {
+    fn due_ps(&self) -> u64 {
+        self.due_ps
+    }
+}
+
+impl<O: Sink, const MORE: bool> Counting for Site<O, MORE> {
+    fn measured(&mut self) -> &mut Measured {
+        &mut self.measured
+    }
+}
+
+impl<O: Sink, const MORE: bool> Audit for Site<O, MORE> {
     #[inline]
     fn now_ps(&self) -> u64 {
         self.now_ps
@@ -219,13 +320,11 @@ impl<O: Sink> Audit for Site<O> {
 
     #[inline]
     fn measured_is_done(&self) -> bool {
-        self.measured_left == 0
+        self.measured.are_done()
     }
 
     fn books(&mut self) -> Account {
-        let span_ps = self.now_ps - self.settled_ps;
-        self.settled_ps = self.now_ps;
-        self.account.held_ps += u128::from(span_ps) * self.workers.len() as u128;
+        self.settle();
         let mut account = self.account;
         for worker in self.workers.iter().filter(|worker| worker.phase == Phase::Running) {
             account.busy_ps += u128::from(self.now_ps.saturating_sub(worker.works_from_ps));

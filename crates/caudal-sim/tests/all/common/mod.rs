@@ -16,7 +16,7 @@ use caudal_policy::discipline::lanes::Broken;
 use caudal_policy::dispatch::DispatchConfig;
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::RebalanceConfig;
-use caudal_sim::engine::{Event, Length, Observer, Outcome, Run, simulate};
+use caudal_sim::engine::{Event, Length, Observer, Outcome, Run, ShortCuts, simulate};
 use caudal_workload::{
     ArrivalSpec, Arrivals, ClassSpec, DistributionSpec, GapPhases, Service, ServiceSpec, TimestampColumns,
     TimestampFile, Unit,
@@ -233,7 +233,7 @@ impl Ready {
             length: self.length,
             pilot: false,
             waits: false,
-            stepwise,
+            short_cuts: if stepwise { ShortCuts::STEPWISE } else { ShortCuts::ALL },
             stop: None,
         }
     }

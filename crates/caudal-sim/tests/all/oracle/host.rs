@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use caudal_policy::allocation::{Allocation, Triggered};
 use caudal_policy::discipline::{Discipline, Order, Stopped};
-use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement, Pools, Shortest};
+use caudal_policy::dispatch::{AnyDispatch, Counts, Dispatch, Placement, Places, Shortest};
 use caudal_policy::random::{Draw, hash};
 use caudal_policy::rebalance::{AnyRebalance, Rebalance};
 use caudal_policy::{Instant, Picos, PoolId, TaskId, WorkerId};
@@ -491,13 +491,16 @@ impl Seen<'_> {
     }
 }
 
-impl Pools for Seen<'_> {
+impl Places for Seen<'_> {
     fn open(&self) -> u32 {
         self.open.len() as u32
     }
     fn nth(&self, i: u32) -> PoolId {
         PoolId(self.open[i as usize] as u32)
     }
+}
+
+impl Counts for Seen<'_> {
     fn unfinished(&self, pool: PoolId) -> u32 {
         self.machine.pools[pool.index()].unfinished
     }

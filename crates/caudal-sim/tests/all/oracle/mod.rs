@@ -19,26 +19,11 @@ mod host;
 mod machine;
 mod moves;
 
-use caudal_policy::discipline::{
-    DisciplineConfig, Fcfs, IsqdSita, Las, PreemptiveSita, ProcessorSharing, SqdSita, Srpt,
-};
 use caudal_sim::engine::Run;
 
 pub(crate) use books::{ClassTotals, Record};
 
 /// Simulates `run` step by step.
 pub(crate) fn simulate(run: &Run<'_>) -> Record {
-    match run.system.discipline {
-        DisciplineConfig::Fcfs => host::Host::new(run, || Fcfs).run(),
-        DisciplineConfig::Srpt => host::Host::new(run, || Srpt).run(),
-        DisciplineConfig::Las(config) => host::Host::new(run, || Las::new(config)).run(),
-        DisciplineConfig::ProcessorSharing(config) => {
-            host::Host::new(run, || ProcessorSharing::new(config)).run()
-        }
-        DisciplineConfig::PreemptiveSita(config) => {
-            host::Host::new(run, || PreemptiveSita::new(config)).run()
-        }
-        DisciplineConfig::SqdSita(config) => host::Host::new(run, || SqdSita::new(config)).run(),
-        DisciplineConfig::IsqdSita(config) => host::Host::new(run, || IsqdSita::new(config)).run(),
-    }
+    caudal_policy::with_discipline!(run.system.discipline, |make: Type| host::Host::new(run, make).run())
 }

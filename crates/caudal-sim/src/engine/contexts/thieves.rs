@@ -1,0 +1,252 @@
+//! Contexts that look for work at other pools, and take it: carrying out work stealing.
+//!
+//! A look at another pool, and moving what was found there, are misses of the caches: the thief waits for memory meanwhile, holds its context
+//! and takes nothing of its core, as who finds its caches cold. Thieves walk as on cores (`general::balance`), one look after the other, each
+//! an event, but for looks of a time in which nothing at all can happen: those are one step.
+//!
+//! What a thief takes has begun nowhere, so it takes no more than its own pool has virtual contexts for; the victim lets in as many from
+//! outside.
+
+use caudal_policy::discipline::Discipline;
+use caudal_policy::rebalance::{Rebalance, WorkStealing, WorkStealingConfig};
+use caudal_policy::{Instant, TaskId, WorkerId};
+
+use super::Contexts;
+use super::site::{Phase, View};
+use super::speeds::Speeds;
+use super::task::NEVER as NOT_YET;
+use crate::engine::general::walk_draw;
+use crate::engine::kernel::observe::{Event, Sink};
+use crate::engine::kernel::run::Run;
+use crate::engine::kernel::streams::{Purpose, stream};
+use crate::engine::kernel::tree::NEVER;
+use crate::engine::kernel::walks::walk_order;
+
+/// The walk of a worker.
+#[derive(Clone, Copy, Default)]
+struct Walk {
+    number: u64,
+    began_ps: u64,
+    /// The place that it looks at, and the one before which it ends.
+    at: usize,
+    end: usize,
+    victim: usize,
+}
+
+/// The thieves of a run.
+pub(super) struct Thieves {
+    policy: WorkStealing,
+    /// The order in which all walks go: every pool once.
+    order: Box<[u16]>,
+    seed: u64,
+    /// By worker.
+    walks: Box<[Walk]>,
+    /// Until then, in ps, looks that find nothing are all that happens.
+    quiet_ps: u64,
+}
+
+impl Thieves {
+    pub(super) fn new(run: &Run<'_>, config: WorkStealingConfig, workers: usize) -> Thieves {
+        Thieves {
+            policy: WorkStealing::new(config),
+            order: walk_order(run.seed, run.pool_sizes().len()).0,
+            seed: stream(run.seed, Purpose::Walk),
+            walks: vec![Walk::default(); workers].into(),
+            quiet_ps: 0,
+        }
+    }
+
+    fn pool_at(&self, place: usize) -> usize {
+        usize::from(self.order[place % self.order.len()])
+    }
+
+    /// The first place of the walk of `worker`, from `from` on, that is not its own `pool`.
+    fn place_from(&self, worker: usize, pool: usize, from: usize) -> Option<usize> {
+        (from..self.walks[worker].end).find(|&place| self.pool_at(place) != pool)
+    }
+
+    /// `worker` of `pool` begins its next walk, at `now_ps`.
+    fn begin(&mut self, worker: usize, pool: usize, now_ps: u64) {
+        let number = self.walks[worker].number + 1;
+        let start =
+            self.policy.walk_start(walk_draw(self.seed, worker, number), self.order.len() as u32) as usize;
+        let walk = Walk { number, began_ps: now_ps, at: start, end: start + self.order.len(), victim: 0 };
+        self.walks[worker] = walk;
+        self.walks[worker].at = self.place_from(worker, pool, start).expect("there are several pools");
+    }
+
+    /// `worker` of `pool` makes so many looks that find nothing, each taking `check_ps`, after the one that ends now: it is at the last of them
+    /// then. Returns the time of the walks that are over meanwhile.
+    fn skip(&mut self, worker: usize, pool: usize, (now_ps, check_ps): (u64, u64), looks: u64) -> u64 {
+        let a_walk = self.order.len() as u64 - 1;
+        let walk = self.walks[worker];
+        let left = (walk.at + 1..walk.end).filter(|&place| self.pool_at(place) != pool).count() as u64;
+        let mut looks = looks;
+        let mut over_ps = 0;
+        if looks > left {
+            looks -= left;
+            let walks = (looks - 1) / a_walk;
+            looks -= walks * a_walk;
+            let began_ps = now_ps + (left + walks * a_walk) * check_ps;
+            over_ps = began_ps - walk.began_ps;
+            self.walks[worker].number += walks;
+            self.begin(worker, pool, began_ps);
+            looks -= 1;
+        }
+        for _ in 0..looks {
+            let from = self.walks[worker].at + 1;
+            self.walks[worker].at = self.place_from(worker, pool, from).expect("the walk is as long");
+        }
+        over_ps
+    }
+}
+
+impl<D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'_, D, M, O, LEVELS> {
+    /// `worker`, which has nothing to run, looks at other pools, if it may; else it idles.
+    pub(super) fn look_around(&mut self, worker: usize) {
+        let pool = self.site.workers[worker].pool as usize;
+        let seat = worker as u32 - self.site.lanes[pool].first;
+        let may = self.doors[pool].discipline.may_steal(seat);
+        let Some(thieves) = self.thieves.as_mut().filter(|_| may) else {
+            return self.site.go_idle(worker, true);
+        };
+        thieves.begin(worker, pool, self.site.now_ps);
+        self.site.set_active(worker, false);
+        self.look(worker, 1);
+    }
+
+    /// The event of `worker` is at the end of the last of so many looks.
+    fn look(&mut self, worker: usize, looks: u64) {
+        self.site.workers[worker].phase = Phase::Looking;
+        let due_ps = self.site.now_ps + looks * self.site.costs.steal_check.0;
+        self.site.schedule(worker, due_ps);
+    }
+
+    /// A look has ended: tasks of its own pool come first, then what it has looked at, then the next look.
+    pub(super) fn after_look(&mut self, worker: usize) {
+        let pool = self.site.workers[worker].pool as usize;
+        if self.site.has_waiting(pool) {
+            self.site.workers[worker].phase = Phase::Between;
+            let now = Instant(self.site.now_ps);
+            let mut view = View { site: &mut self.site, pool, is_last: false };
+            self.doors[pool].discipline.on_free(now, WorkerId(worker as u32), &mut view);
+            if self.site.workers[worker].phase == Phase::Running {
+                return self.end_walk(worker);
+            }
+        }
+        let Some(thieves) = &self.thieves else { return };
+        let victim = thieves.pool_at(thieves.walks[worker].at);
+        if self.room(pool) > 0 && self.unstarted(victim) > 0 {
+            return self.start_steal(worker, victim);
+        }
+        self.look_on(worker, pool);
+    }
+
+    /// Nothing was found: the walk goes on, or the next one begins.
+    fn look_on(&mut self, worker: usize, pool: usize) {
+        let (now_ps, check_ps) = (self.site.now_ps, self.site.costs.steal_check.0);
+        let quiet_ps = self.quiet_ps();
+        let looks = (quiet_ps.saturating_sub(now_ps + 1) / check_ps).clamp(1, 1 << 32);
+        let Some(thieves) = &mut self.thieves else { return };
+        let over_ps = thieves.skip(worker, pool, (now_ps, check_ps), looks);
+        self.site.account.looking_ps += u128::from(over_ps);
+        self.look(worker, looks);
+    }
+
+    /// Up to when, in ps, nothing but looks that find nothing can happen; now, if anything can be found.
+    fn quiet_ps(&mut self) -> u64 {
+        let now_ps = self.site.now_ps;
+        let Some(thieves) = &mut self.thieves else { return now_ps };
+        if self.site.lanes.iter().any(|lanes| lanes.queues.iter().any(|queue| queue.len() > 0)) {
+            return now_ps;
+        }
+        if thieves.quiet_ps <= now_ps {
+            let others = self.site.workers.iter().enumerate().filter(|(worker, entry)| {
+                entry.phase != Phase::Looking && self.site.tree.get(*worker) != NEVER
+            });
+            let first_ps = others.map(|(_, entry)| entry.due_ps).min();
+            let entry_ps = self.at_dispatcher.front().map(|first| first.0);
+            let all = [first_ps, entry_ps, self.intake.peek_ps()];
+            thieves.quiet_ps = all.into_iter().flatten().min().unwrap_or(now_ps);
+        }
+        thieves.quiet_ps
+    }
+
+    /// The time of a walk that ends now goes into the accounting.
+    fn end_walk(&mut self, worker: usize) {
+        let began_ps =
+            self.thieves.as_ref().map_or(self.site.now_ps, |thieves| thieves.walks[worker].began_ps);
+        self.site.account.looking_ps += u128::from(self.site.now_ps - began_ps);
+    }
+
+    fn start_steal(&mut self, worker: usize, victim: usize) {
+        self.end_walk(worker);
+        if let Some(thieves) = &mut self.thieves {
+            thieves.walks[worker].victim = victim;
+        }
+        let cost_ps = self.site.costs.steal.0;
+        self.site.account.moving_ps += u128::from(cost_ps);
+        self.site.workers[worker].phase = Phase::Stealing;
+        let due_ps = self.site.now_ps + cost_ps;
+        self.site.schedule(worker, due_ps);
+    }
+
+    /// The thief takes what is there by now; that may be nothing.
+    pub(super) fn after_steal(&mut self, worker: usize) {
+        let pool = self.site.workers[worker].pool as usize;
+        let Some(thieves) = &self.thieves else { return };
+        let victim = thieves.walks[worker].victim;
+        let amount = thieves.policy.steal_amount(self.unstarted(victim)).min(self.room(pool));
+        self.site.account.steals += 1;
+        self.site.account.steals_empty += u64::from(amount == 0);
+        self.site.workers[worker].phase = Phase::Between;
+        self.move_tasks((victim, pool), worker, amount);
+        self.become_free(worker);
+        // Others of the pool take what the thief has left.
+        for mate in self.site.lanes[pool].first..self.site.lanes[pool].end {
+            if self.site.workers[mate as usize].phase == Phase::Idle {
+                let now = Instant(self.site.now_ps);
+                let mut view = View { site: &mut self.site, pool, is_last: false };
+                self.doors[pool].discipline.on_free(now, WorkerId(mate), &mut view);
+            }
+        }
+    }
+
+    /// Requests that `pool` has virtual contexts for.
+    fn room(&self, pool: usize) -> u32 {
+        self.doors[pool].virtual_contexts - self.doors[pool].admitted
+    }
+
+    /// Tasks of `pool` that have begun nowhere, and that a thief may take.
+    fn unstarted(&self, pool: usize) -> u32 {
+        let queue = &self.site.lanes[pool].queues[self.doors[pool].discipline.stealable_lane() as usize];
+        let tasks = &self.site.tasks;
+        queue.iter(tasks).filter(|&task| tasks[task].start_ps == NOT_YET).count() as u32
+    }
+
+    /// The oldest `amount` of those go from one pool to the front of another, which is that of `worker`.
+    fn move_tasks(&mut self, (from, to): (usize, usize), worker: usize, amount: u32) {
+        if amount == 0 {
+            return;
+        }
+        let lane = self.doors[from].discipline.stealable_lane();
+        let moving: Vec<u32> = (0..amount).filter_map(|_| self.site.take_unstarted(from, lane)).collect();
+        let now = Instant(self.site.now_ps);
+        self.doors[from].admitted -= amount;
+        self.doors[to].admitted += amount;
+        for (more, &task) in moving.iter().enumerate().rev() {
+            let mut view = View { site: &mut self.site, pool: to, is_last: false };
+            self.doors[to].discipline.on_moved(now, TaskId(task), more as u32, &mut view);
+        }
+        if O::ON {
+            let event = Event::Moved { worker: worker as u32, from: from as u32, tasks: amount };
+            self.site.observer.observe(self.site.now_ps, event);
+        }
+        while self.room(from) > 0
+            && let Some(task) = self.doors[from].outside.pop_front()
+        {
+            self.doors[from].admitted += 1;
+            self.admit(task, from);
+        }
+    }
+}
