@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr};
 use std::sync::{Mutex, PoisonError};
 
-use crate::fiber::Seat;
+use crate::request::coroutine::Seat;
 use crate::say::say;
 
 const SLOTS: usize = 256;

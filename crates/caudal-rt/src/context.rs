@@ -17,11 +17,10 @@ use std::time::Duration;
 use caudal_probe as probe;
 
 use crate::alone::Alone;
-use crate::cell::CANCEL;
 use crate::clock::now;
 use crate::config::OnOverflow;
-use crate::fiber::{Cancelled, Reason, Seat};
 use crate::foreign;
+use crate::request::coroutine::{Cancelled, Reason, Seat};
 use crate::shared::{Request, Shared, Stage};
 use crate::stack::overflow;
 use crate::timer::{Timer, Timers};
@@ -361,7 +360,7 @@ impl Current<'_> {
     /// In a section of the runtime's own, which the coroutine takes along: a yield between the flag and the switch would put
     /// it among those that can run, where whoever wakes it would put it again.
     fn park_in_section(&self) {
-        if self.cell.park() {
+        if self.cell.state.park() {
             // SAFETY: this is the coroutine that runs.
             unsafe { self.seat.as_ref().suspend(Reason::Park) };
         }
@@ -384,7 +383,7 @@ impl Current<'_> {
     /// Has somebody asked for the request's end, or for that of all? The stage is looked at as well: a worker that never gets its
     /// core back from this request can not tell it.
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.cell.load() & CANCEL != 0 || self.shared().stage() >= Stage::Cancelling
+        self.cell.state.load().is_cancelled() || self.shared().stage() >= Stage::Cancelling
     }
 
     /// Unwinds if somebody has asked for the request's end. Not where that would be a panic in a panic.

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use caudal_config::{File, Host, Options, SystemPlan, write_policy};
 use caudal_log::DecisionLog;
 
-use crate::cell::{self, HANDLE, Header, NOWHERE, RUNTIME};
 use crate::classes::{ClassId, TooManyClasses};
 use crate::clock::now;
 use crate::config::{OnFull, OnOverflow, OnStuck, Pinning, Settings, ThreadHooks};
@@ -16,6 +15,7 @@ use crate::context::{NoYield, current, until};
 use crate::error::{Refused, StartError, SubmitError};
 use crate::handle::Handle;
 use crate::pause::pause;
+use crate::request::{self, NOWHERE, Reference, Wanted};
 use crate::reserved::Reservation;
 use crate::say::say;
 use crate::shared::{Request, Shared, Slice, Stage};
@@ -586,7 +586,7 @@ impl<'a> RequestBuilder<'a> {
         let arrival = now();
         let cell = {
             let _quiet = NoYield::enter();
-            make(cell::allocate_outlined(), self.class, arrival, job, RUNTIME | HANDLE)
+            make(request::allocate_outlined(), self.class, arrival, job, Wanted::ByHandle)
         };
         self.prepare(cell, arrival);
         let unsubmitted = Unsubmitted(cell);
@@ -598,10 +598,11 @@ impl<'a> RequestBuilder<'a> {
             if pushed {
                 break;
             }
-            if !cell.move_to(NOWHERE, shared.mark) {
+            if !cell.state.move_to(shared.place(NOWHERE)) {
                 // It seemed to be at a worker, whose requests a shutdown has ended: it was accepted, and has ended like those.
                 std::mem::forget(unsubmitted);
-                Header::drop_ref(cell, RUNTIME);
+                // SAFETY: no queue has taken it.
+                unsafe { cell.drop_ref(Reference::Runtime) };
                 return Ok(Handle::new(cell, Arc::clone(shared)));
             }
             let refused = if shared.stage() != Stage::Running {
@@ -614,10 +615,13 @@ impl<'a> RequestBuilder<'a> {
                     shared.counts.refused.fetch_add(1, Relaxed);
                 }
                 std::mem::forget(unsubmitted);
-                // SAFETY: nobody else has seen the cell, whose closure is an `F`.
-                let job = unsafe { cell::take_job::<F>(cell) };
-                Header::drop_ref(cell, RUNTIME);
-                Header::drop_ref(cell, HANDLE);
+                // SAFETY: nobody else has seen the cell, whose closure is an `F`: both references are this call's.
+                let job = unsafe {
+                    let job = request::take_job::<F>(cell);
+                    cell.drop_ref(Reference::Runtime);
+                    cell.drop_ref(Reference::Handle);
+                    job
+                };
                 return Err(Refused { job, why });
             }
             wait_a_little();
@@ -628,7 +632,7 @@ impl<'a> RequestBuilder<'a> {
             shared.end_queued();
         }
         let _quiet = NoYield::enter();
-        cell::look_ahead();
+        request::look_ahead();
         Ok(Handle::new(cell, Arc::clone(shared)))
     }
 
@@ -649,10 +653,12 @@ struct Unsubmitted(Request);
 
 impl Drop for Unsubmitted {
     fn drop(&mut self) {
-        // SAFETY: nobody else has seen the cell, and its closure is still there.
-        unsafe { (self.0.vtable.get().drop_job)(self.0) };
-        Header::drop_ref(self.0, RUNTIME);
-        Header::drop_ref(self.0, HANDLE);
+        // SAFETY: nobody else has seen the cell, and its closure is still there: both references are this call's.
+        unsafe {
+            (self.0.vtable.get().drop_job)(self.0);
+            self.0.drop_ref(Reference::Runtime);
+            self.0.drop_ref(Reference::Handle);
+        }
     }
 }
 

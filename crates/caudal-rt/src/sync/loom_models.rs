@@ -15,9 +15,10 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread::{self, JoinHandle, Thread};
 
 use super::gate::Gate;
-use super::list::{Estate, GaveUp, Leave, Node, Waiter, Will};
+use super::list::{GaveUp, Node, Waiter};
 use super::lock::RawLock;
 use super::permits::{NoPermits, Permits};
+use crate::request::{Estate, Leave, Will};
 
 /// A thread of the model.
 struct Modelled {

@@ -4,8 +4,8 @@ use caudal_policy::discipline::Discipline;
 
 use super::Worker;
 use crate::clock::now;
-use crate::fiber::Reason;
 use crate::observe::timeline::{Event, OFF, Stop};
+use crate::request::coroutine::Reason;
 
 impl<D: Discipline> Worker<D> {
     /// A slice of `task` has ended. Its request may have ended with it, but is not handed over yet.

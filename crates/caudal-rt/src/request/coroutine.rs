@@ -14,9 +14,9 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 
+use super::{Header, Outcome, Request, put_payload};
 use crate::announce::Announced;
 use crate::carry;
-use crate::cell::{Outcome, Request, put_payload};
 use crate::census::{self, InUse};
 use crate::foreign::Exceptions;
 use crate::stack::CoroutineStack;
@@ -140,6 +140,22 @@ impl Fiber {
     }
 }
 
+/// A coroutine, as workers pass it on: one word.
+pub(crate) type Coroutine = Box<Fiber>;
+
+impl Header {
+    /// Leaves the coroutine of the started request with it, for whoever takes the request out of an inbox.
+    pub(crate) fn leave_coroutine(&self, coroutine: Coroutine) {
+        self.leave(Box::into_raw(coroutine).cast());
+    }
+
+    /// The coroutine that was left with the request; whoever has taken the request out of an inbox asks once.
+    pub(crate) fn take_coroutine(&self) -> Option<Coroutine> {
+        // SAFETY: `leave_coroutine` has left it, from a box, and `take` answers once.
+        self.take().map(|left| unsafe { Box::from_raw(left.as_ptr().cast()) })
+    }
+}
+
 unsafe extern "C" fn body(seat: *const ()) -> ! {
     // SAFETY: from `Fiber::new`; the seat lives as long as the coroutine runs.
     let seat = unsafe { &*seat.cast::<Seat>() };
@@ -163,7 +179,7 @@ pub(crate) fn run(cell: Request) -> Outcome {
     // SAFETY: the worker has started the request, so its closure is there, and nobody else takes it.
     let job = || unsafe { (cell.vtable.get().run)(cell) };
     match catch_unwind(AssertUnwindSafe(job)) {
-        Ok(()) if cell.is_awaited() => Outcome::Returned,
+        Ok(()) if cell.state.load().has_handle() => Outcome::Returned,
         Ok(()) => forget_result(cell),
         Err(payload) => ended_by(payload, cell),
     }

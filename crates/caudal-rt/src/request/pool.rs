@@ -21,7 +21,6 @@
 //! when it goes idle and when it ends. Homes of threads that have ended are kept for threads that begin.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
-use std::ptr::NonNull;
 use std::sync::Mutex;
 
 use super::{Header, INLINE_BYTES, Request};
@@ -149,7 +148,8 @@ pub(crate) fn look_ahead() {
 fn open_magazine(home: &'static Home, own: &mut Own) -> Request {
     let magazine = loop {
         if let Some(magazine) = own.magazines.next() {
-            break Request::new(magazine);
+            // SAFETY: addresses of cells are pushed there.
+            break unsafe { Request::of(magazine) };
         }
         if home.returned.is_empty() {
             make_slab(home);
@@ -172,10 +172,10 @@ fn open_magazine(home: &'static Home, own: &mut Own) -> Request {
 
 #[cold]
 fn make_slab(home: &'static Home) {
-    let slab: Vec<Header> = (0..SLAB).map(|_| Header::free(NonNull::from(home))).collect();
-    let slab = &*Vec::leak(slab);
+    let slab: Vec<Header> = (0..SLAB).map(|_| Header::free(home)).collect();
+    let slab: &'static [Header] = Vec::leak(slab);
     SLABS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(slab);
-    slab.iter().for_each(|cell| release(Request::new(NonNull::from(cell))));
+    slab.iter().for_each(|cell| release(Request::new(cell)));
     send_home();
 }
 
@@ -184,7 +184,7 @@ fn make_slab(home: &'static Home) {
 pub(crate) fn for_each(mut then: impl FnMut(Request)) {
     // A copy: who ends requests runs their destructors, which may submit, and need another slab.
     let slabs = SLABS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-    slabs.into_iter().flatten().for_each(|cell| then(Request::new(NonNull::from(cell))));
+    slabs.into_iter().flatten().for_each(|cell| then(Request::new(cell)));
 }
 
 /// Gives a cell that nobody refers to any more back to its home, with others.
@@ -209,7 +209,7 @@ pub(crate) fn send_home() {
 fn push(magazine: Request, rounds: usize) {
     magazine.task.set(rounds as u32);
     // SAFETY: homes live for ever; the cell is free, so it is nobody's but the caller's until it is pushed.
-    unsafe { magazine.home.get().as_ref().returned.push(magazine.address()) };
+    unsafe { magazine.home.returned.push(magazine.address()) };
 }
 
 impl Filling {
@@ -217,7 +217,7 @@ impl Filling {
     fn add(&self, cell: Request) {
         let rounds = self.rounds.get();
         match self.magazine.get() {
-            Some(magazine) if magazine.home.get() == cell.home.get() && rounds < ROUNDS => {
+            Some(magazine) if std::ptr::eq(magazine.home, cell.home) && rounds < ROUNDS => {
                 // SAFETY: the magazine is a free cell of this thread's, with room for `ROUNDS` addresses.
                 unsafe { magazine.storage().cast::<Request>().add(rounds).write(cell) };
                 self.rounds.set(rounds + 1);

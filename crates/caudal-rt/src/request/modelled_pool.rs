@@ -24,6 +24,12 @@ shared_static! {
     static MADE: AtomicUsize = AtomicUsize::new(0);
 }
 
+/// The request in a cell of this run.
+fn of(cell: &Header) -> Request {
+    // SAFETY: the model drops its cells when all of its threads, which alone have requests, are through.
+    unsafe { Request::of(NonNull::from(cell)) }
+}
+
 /// The cells of a run; to be made first.
 #[cfg(test)]
 pub(crate) struct Cells(());
@@ -40,9 +46,9 @@ impl Cells {
         // The state is read outside of the borrow: loom may switch there.
         let kept = CELLS.with_borrow(|cells| {
             let kept = cells.iter().filter(|(_, free)| !free);
-            kept.map(|(cell, _)| Request::new(NonNull::from(&**cell))).collect::<Vec<_>>()
+            kept.map(|(cell, _)| of(cell)).collect::<Vec<_>>()
         });
-        kept.into_iter().all(|cell| cell.is_leaked())
+        kept.into_iter().all(|cell| cell.state.load().is_leaked())
     }
 
     /// The end of a run: asserts that every cell has become free, and drops them.
@@ -54,8 +60,9 @@ impl Cells {
 
 /// A cell that no request of this run has had.
 pub(crate) fn allocate() -> Request {
-    let cell = Box::new(Header::free(NonNull::dangling()));
-    let request = Request::new(NonNull::from(&*cell));
+    static HOME: Home = Home;
+    let cell = Box::new(Header::free(&HOME));
+    let request = of(&cell);
     CELLS.with_borrow_mut(|cells| cells.push((cell, false)));
     MADE.fetch_add(1, Ordering::Release);
     request
@@ -82,8 +89,7 @@ pub(crate) fn send_home() {}
 
 pub(crate) fn for_each(then: impl FnMut(Request)) {
     let made = MADE.load(Ordering::Acquire);
-    let cells: Vec<Request> = CELLS.with_borrow(|cells| {
-        cells.iter().take(made).map(|(cell, _)| Request::new(NonNull::from(&**cell))).collect()
-    });
+    let cells: Vec<Request> =
+        CELLS.with_borrow(|cells| cells.iter().take(made).map(|(cell, _)| of(cell)).collect());
     cells.into_iter().for_each(then);
 }
