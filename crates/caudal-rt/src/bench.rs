@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use caudal_config::SystemPlan;
+use caudal_fiber::stack::colour_of;
+use caudal_fiber::switch::{Point, switch};
 use caudal_policy::dispatch::AnyDispatch;
 
 use crate::classes::ClassId;
@@ -15,9 +17,7 @@ use crate::request::{Reference, Wanted};
 use crate::runtime::Builder;
 use crate::shared::{Shared, Stage};
 use crate::source::{Intake, Source, new_request, prepare};
-use crate::stack::colour_of;
 use crate::start;
-use crate::switch::{Point, switch};
 
 /// A stack to switch to and back from.
 pub struct SwitchPair(Box<Pair>);

@@ -110,7 +110,7 @@ pub enum StartError {
     },
     /// Stacks of that size, or so many, can not be had.
     #[error(transparent)]
-    Stacks(#[from] crate::stack::StackError),
+    Stacks(#[from] caudal_fiber::stack::StackError),
     /// The operating system refused something.
     #[error("{what}: {source}")]
     System {

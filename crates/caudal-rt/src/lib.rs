@@ -17,14 +17,13 @@ compile_error!(
 );
 
 mod alone;
-mod announce;
 mod belongings;
 #[doc(hidden)]
 pub mod bench;
 pub mod carry;
-mod census;
 mod classes;
 pub mod clock;
+mod collectors;
 mod config;
 mod context;
 mod custody;
@@ -53,9 +52,7 @@ mod say;
 mod shared;
 mod sleep;
 mod source;
-pub mod stack;
 mod start;
-mod switch;
 pub mod sync;
 pub mod task;
 pub mod time;
@@ -63,6 +60,13 @@ mod timer;
 mod unwinding;
 mod watchdog;
 mod worker;
+
+/// Stacks of coroutines: of `caudal-fiber`, for whoever scans them or handles their overflows.
+pub mod stack {
+    pub use caudal_fiber::census::{InUse, each, on_enter};
+    pub use caudal_fiber::overflow::{self, AltStack};
+    pub use caudal_fiber::stack::*;
+}
 
 pub use caudal_log::{DecisionLog, Entry, ThreadLog};
 pub use classes::{CLASSES_MAX, ClassId, TooManyClasses};

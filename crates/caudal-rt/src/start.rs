@@ -8,6 +8,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use caudal_config::{Pools, System};
+use caudal_fiber::overflow::{self, AltStack};
+use caudal_fiber::stack::{Refusal, StackBudget, StackConfig, StackError, StackPool};
 use caudal_log::Watched;
 use caudal_policy::discipline::{Discipline, DisciplineConfig, Fcfs, Las, ProcessorSharing};
 use caudal_policy::dispatch::{AnyDispatch, DispatchConfig};
@@ -25,10 +27,9 @@ use crate::reserved::Reservation;
 use crate::say::say;
 use crate::shared::Shared;
 use crate::source::{Asked, Source};
-use crate::stack::{AltStack, Refusal, StackBudget, StackConfig, StackError, StackPool, overflow};
 use crate::unwinding::PANICS_UNWIND;
 use crate::worker::{Parts, Worker};
-use crate::{belongings, carry, census, foreign, fork, panic_hook, watchdog};
+use crate::{belongings, carry, collectors, foreign, fork, panic_hook, watchdog};
 
 /// Has a system a dispatcher? One whose dispatch looks at workers needs a thread that does.
 pub(crate) fn is_two_level(system: &System) -> bool {
@@ -62,7 +63,7 @@ pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result
     fork::watch();
     panic_hook::install();
     foreign::look_for_cxx();
-    census::warn_of_collectors();
+    collectors::warn();
     // Needs a thread, which no worker may hold up.
     belongings::prepare();
     probe::set_hook(on_due);
@@ -95,7 +96,7 @@ fn watch_overflows() -> Result<(), StartError> {
     static DONE: Mutex<bool> = Mutex::new(false);
     let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
     if !*done {
-        overflow::install(overflow::Hooks { running: context::running, on_overflow: context::on_overflow })?;
+        overflow::install(context::overflow_hooks())?;
         *done = true;
     }
     Ok(())

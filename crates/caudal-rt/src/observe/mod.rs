@@ -21,6 +21,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use caudal_fiber::stack::StackBudget;
+
 pub use hlog::{HlogError, Metric};
 pub use snapshot::{ClassStats, Counters, Identity, Snapshot, StackStats, Stalls, WorkerStats};
 pub use timeline::{RecordError, Recording, WINDOW_MAX};
@@ -28,7 +30,6 @@ pub use timeline::{RecordError, Recording, WINDOW_MAX};
 use crate::clock::now;
 use crate::config::Settings;
 use crate::pause::pause;
-use crate::stack::StackBudget;
 use crate::{Builder, Runtime};
 
 /// What a [`Builder`] is told of all this.

@@ -1,7 +1,7 @@
 //! Coroutines: one stack each, on which one request after the other runs.
 //!
 //! The body of a [`Fiber`] never ends: it runs the request that it was given, says [`Reason::Done`], and waits for the next
-//! one. So a request costs a switch to and fro ([`crate::switch`]), and no set-up of a stack.
+//! one. So a request costs a switch to and fro ([`caudal_fiber::switch`]), and no set-up of a stack.
 //!
 //! *What belongs to the thread and has to go with the coroutine.* The stack of C++ exceptions in flight ([`crate::foreign`]) is
 //! put back after every switch, and so is what was registered for it ([`crate::carry`]); where a request waits, so are the rounding mode (MXCSR and the x87 control word) and `errno`. At a
@@ -10,17 +10,15 @@
 
 use std::any::Any;
 use std::cell::Cell;
-use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 
+use caudal_fiber::coroutine::Control;
+use caudal_fiber::stack::CoroutineStack;
+
 use super::{Header, Outcome, Request, put_payload};
-use crate::announce::Announced;
 use crate::carry;
-use crate::census::{self, InUse};
 use crate::foreign::Exceptions;
-use crate::stack::CoroutineStack;
-use crate::switch::{Point, switch};
 
 /// Why a coroutine gave its worker back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,23 +38,17 @@ pub(crate) enum Reason {
 /// The payload with which a cancelled request unwinds.
 pub(crate) struct Cancelled;
 
-/// What a running coroutine has to know of itself; its address does not change.
-pub(crate) struct Seat {
-    /// Where the coroutine goes on, while it does not run.
-    own: Point,
-    /// It runs, is about to, or has just given its worker back; or its stack has overflowed.
-    runs: Cell<bool>,
-    /// Where its worker goes on, while it runs.
-    worker: Point,
+/// A coroutine's knowledge of itself; its address does not change.
+pub(crate) type Seat = Control<Own>;
+
+/// The runtime's part of a coroutine's control.
+pub(crate) struct Own {
     /// Why it has given its worker back.
     reason: Cell<Reason>,
+    /// The request that it is to run next.
     cell: Cell<Option<Request>>,
-    /// Lowest and highest address of the stack.
-    pub(crate) low: u64,
-    pub(crate) high: u64,
     /// A word for the layer of another language: see [`crate::raw::slot`].
     pub(crate) slot: Cell<*mut ()>,
-    announced: Announced,
 }
 
 /// What a worker knows of a request that it has run, and the next one has to know.
@@ -74,10 +66,7 @@ pub(crate) struct Luggage {
 /// A coroutine with its stack, between two requests or in one. Who drops it in the middle of one drops nothing of what is on the
 /// stack; the stack itself stays taken.
 pub(crate) struct Fiber {
-    stack: CoroutineStack,
-    /// Dropped before the seat.
-    _entered: census::Entered,
-    seat: Box<Seat>,
+    coroutine: caudal_fiber::coroutine::Coroutine<Own>,
     /// While it is on its way to another worker.
     pub(crate) luggage: Luggage,
     /// The worker whose stack it has.
@@ -87,56 +76,40 @@ pub(crate) struct Fiber {
 impl Fiber {
     /// A coroutine on `stack` of the worker `home`, which waits for its first request.
     pub(crate) fn new(stack: CoroutineStack, home: usize) -> Fiber {
-        let (low, base) = (stack.usable().start, stack.top());
-        let seat = Box::new(Seat {
-            own: Point::none(),
-            runs: Cell::new(false),
-            worker: Point::none(),
+        let own = Own {
             reason: Cell::new(Reason::Quantum),
             cell: Cell::new(None),
-            low: low as u64,
-            high: base as u64,
             slot: Cell::new(ptr::null_mut()),
-            announced: Announced::new(low, base),
-        });
-        let Some(base) = NonZeroUsize::new(base) else { unreachable!("a stack at address 0") };
-        // SAFETY: the stack is this coroutine's, and its top a multiple of 64; the seat lives in its box for as long.
-        unsafe { seat.own.set_new(base, body, ptr::from_ref(&*seat).cast()) };
-        Fiber { stack, _entered: census::Entered::new(&seat), seat, luggage: Luggage::default(), home }
+        };
+        // SAFETY: `body` gives its thread back by its control alone, catches what unwinds, and moves only where its handler may.
+        let coroutine = unsafe { caudal_fiber::coroutine::Coroutine::new(stack, body, own) };
+        Fiber { coroutine, luggage: Luggage::default(), home }
     }
 
-    /// The seat, for [`Seat::suspend`].
+    /// The seat, for [`suspend`].
+    #[inline(always)]
     pub(crate) fn seat(&self) -> NonNull<Seat> {
-        NonNull::from(&*self.seat)
+        self.coroutine.control()
     }
 
     /// Gives the idle coroutine the started request `cell` to run from the next [`Fiber::resume`] on.
     pub(crate) fn give(&self, cell: Request) {
-        self.seat.cell.set(Some(cell));
+        self.coroutine.own().cell.set(Some(cell));
     }
 
     /// Runs the coroutine until it gives the worker back.
     #[inline(always)]
     pub(crate) fn resume(&mut self) -> Reason {
-        let seat = &*self.seat;
-        census::entering(seat);
-        seat.announced.enter();
-        seat.runs.set(true);
-        // SAFETY: the coroutine is new or was suspended, and this is the only one to resume it.
-        unsafe { switch(&seat.worker, &seat.own) };
-        let reason = seat.reason.get();
-        seat.runs.set(reason == Reason::Overflow);
-        if reason == Reason::Overflow {
-            seat.announced.leave();
+        if !self.coroutine.resume() {
             carry::abandon();
+            return Reason::Overflow;
         }
-        seat.announced.left();
-        reason
+        self.coroutine.own().reason.get()
     }
 
     /// Ends the coroutine, which is between two requests, and gives its stack back: nothing on that wants to be dropped.
     pub(crate) fn into_stack(self) -> CoroutineStack {
-        self.stack
+        self.coroutine.into_stack()
     }
 }
 
@@ -156,21 +129,21 @@ impl Header {
     }
 }
 
-unsafe extern "C" fn body(seat: *const ()) -> ! {
+unsafe extern "C" fn body(seat: *const Seat) -> ! {
     // SAFETY: from `Fiber::new`; the seat lives as long as the coroutine runs.
-    let seat = unsafe { &*seat.cast::<Seat>() };
-    seat.announced.entered();
+    let seat = unsafe { &*seat };
+    seat.begin();
     loop {
         FloatMode::DEFAULT.set();
         if carry::is_any() {
             carry::begin();
         }
-        let outcome = match seat.cell.take() {
+        let outcome = match seat.own.cell.take() {
             Some(cell) => run(cell),
             None => Outcome::Returned,
         };
         // SAFETY: this is the coroutine.
-        unsafe { seat.give_back(Reason::Done(outcome)) };
+        unsafe { give_back(seat, Reason::Done(outcome)) };
     }
 }
 
@@ -206,68 +179,51 @@ fn ended_by(payload: Box<dyn Any + Send>, cell: Request) -> Outcome {
     Outcome::Panicked
 }
 
-impl Seat {
-    /// Instruction and stack pointer with which the interrupted coroutine, which runs, gives its worker back as
-    /// [`Reason::Overflow`]. Its worker leaks it then, with all that is on its stack.
-    pub(crate) fn escape(&self) -> [usize; 2] {
-        self.reason.set(Reason::Overflow);
-        // SAFETY: the worker has left its stack when it resumed this coroutine.
-        unsafe { self.worker.registers() }
-    }
+/// The switch to the worker, and back some time.
+///
+/// # Safety
+/// Called on this very coroutine.
+#[inline(always)]
+unsafe fn give_back(seat: &Seat, reason: Reason) {
+    seat.own.reason.set(reason);
+    // SAFETY: as the caller promises.
+    unsafe { seat.give_back() };
+}
 
-    /// What of its stack has something on it.
-    pub(crate) fn in_use(&self) -> InUse {
-        InUse { addresses: self.own.address()..self.high as usize, runs: self.runs.get() }
-    }
+/// Gives the worker back; returns when the coroutine of `seat` is resumed.
+///
+/// # Safety
+/// Called on this very coroutine, outside of critical sections.
+#[inline]
+pub(crate) unsafe fn suspend(seat: &Seat, reason: Reason) {
+    let (float, errno) = (FloatMode::get(), errno());
+    // The worker's own code does not run with a handler's rounding and traps.
+    FloatMode::DEFAULT.set();
+    // SAFETY: as the caller promises.
+    unsafe { suspend_at_probe(seat, reason) };
+    float.set();
+    set_errno(errno);
+}
 
-    /// The switch to the worker, and back some time.
-    ///
-    /// # Safety
-    /// Called on this very coroutine.
-    #[inline(always)]
-    unsafe fn give_back(&self, reason: Reason) {
-        self.reason.set(reason);
-        self.announced.leave();
-        // SAFETY: whoever has resumed this coroutine, which runs here, has left its own stack there.
-        unsafe { switch(&self.own, &self.worker) };
-        self.announced.entered();
-    }
-
-    /// Gives the worker back; returns when the coroutine is resumed.
-    ///
-    /// # Safety
-    /// Called on this very coroutine, outside of critical sections.
-    #[inline]
-    pub(crate) unsafe fn suspend(&self, reason: Reason) {
-        let (float, errno) = (FloatMode::get(), errno());
-        // The worker's own code does not run with a handler's rounding and traps.
-        FloatMode::DEFAULT.set();
+/// As [`suspend`], called by a probe: the cold path puts the rounding mode back, and has set the default one before.
+///
+/// # Safety
+/// As [`suspend`].
+#[inline]
+pub(crate) unsafe fn suspend_at_probe(seat: &Seat, reason: Reason) {
+    let exceptions = Exceptions::take();
+    if carry::is_any() {
         // SAFETY: as the caller promises.
-        unsafe { self.suspend_at_probe(reason) };
-        float.set();
-        set_errno(errno);
-    }
-
-    /// As [`Seat::suspend`], called by a probe: the cold path puts the rounding mode back, and has set the default one before.
-    ///
-    /// # Safety
-    /// As [`Seat::suspend`].
-    #[inline]
-    pub(crate) unsafe fn suspend_at_probe(&self, reason: Reason) {
-        let exceptions = Exceptions::take();
-        if carry::is_any() {
-            // SAFETY: as the caller promises.
-            carry::around(|| unsafe { self.give_back(reason) });
-        } else {
-            // SAFETY: as the caller promises.
-            unsafe { self.give_back(reason) };
-            if carry::is_registered() {
-                // Registered meanwhile.
-                carry::begin();
-            }
+        carry::around(|| unsafe { give_back(seat, reason) });
+    } else {
+        // SAFETY: as the caller promises.
+        unsafe { give_back(seat, reason) };
+        if carry::is_registered() {
+            // Registered meanwhile.
+            carry::begin();
         }
-        exceptions.put_back();
     }
+    exceptions.put_back();
 }
 
 /// This thread's; asked for anew each time, since a coroutine may go on on another.

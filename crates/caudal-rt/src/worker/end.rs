@@ -86,9 +86,9 @@ mod tests {
     use crate::request::Wanted;
     use crate::shared::Shared;
     use crate::source::new_request;
-    use crate::stack::{StackConfig, StackPool};
     use crate::worker::Parts;
     use crate::{Builder, Failure};
+    use caudal_fiber::stack::{StackConfig, StackPool};
 
     /// Two workers that do not run.
     fn shared() -> Arc<Shared> {

@@ -24,6 +24,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
+use caudal_fiber::stack::StackPool;
 use caudal_policy::discipline::{Discipline, Stopped};
 use caudal_policy::rebalance::{AnyRebalance, Rebalance};
 use caudal_policy::{TaskId, WorkerId};
@@ -43,7 +44,6 @@ use crate::request::coroutine::Reason;
 use crate::request::{Coroutine, Outcome, Reference};
 use crate::shared::{Board, Notice, Request, Shared, Slice, Spent, Stage, Worker as Public};
 use crate::source::Asked;
-use crate::stack::StackPool;
 
 /// The worker's own books, of which the board is a copy.
 #[derive(Default)]

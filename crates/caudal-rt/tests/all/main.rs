@@ -22,7 +22,6 @@ mod panic_abort;
 mod parity;
 mod placing;
 mod requests;
-mod stack_overflow;
 mod stacks;
 mod stuck;
 mod sync;

@@ -11,7 +11,7 @@ const OUTERMOST: usize = 8;
 
 /// Frames of a stack: both ends of what may be thousands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Frames {
+pub struct Frames {
     inner: [usize; INNERMOST],
     /// A ring of the latest.
     outer: [usize; OUTERMOST],
@@ -20,15 +20,16 @@ pub(crate) struct Frames {
 
 impl Frames {
     /// Of a stack that nobody has looked at.
-    pub(crate) const NONE: Frames = Frames { inner: [0; INNERMOST], outer: [0; OUTERMOST], count: 0 };
+    pub const NONE: Frames = Frames { inner: [0; INNERMOST], outer: [0; OUTERMOST], count: 0 };
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Has nobody looked?
+    pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Walks the calling thread's frames from `pc`, the instruction that its signal handler has interrupted, up to the end of
     /// `stack`, on which that ran. Takes no lock and allocates nothing.
-    pub(crate) fn walk(pc: usize, stack: &Range<usize>) -> Frames {
+    pub fn walk(pc: usize, stack: &Range<usize>) -> Frames {
         let mut frames = Frames::NONE;
         // SAFETY: unsynchronised walking is for one thread at a time, as its callbacks may share state; this one does not,
         // and walking itself keeps no state between threads.
@@ -61,7 +62,7 @@ impl Frames {
     }
 
     /// Writes both ends by `one`, which is told whether an address is the innermost, and how much is between them.
-    pub(crate) fn write<W: Write>(
+    pub fn write<W: Write>(
         &self,
         out: &mut W,
         one: fn(&mut W, usize, innermost: bool) -> fmt::Result,
@@ -79,7 +80,7 @@ impl Frames {
 }
 
 /// Writes the function, or the functions inlined into one another, at the address of a frame, as `resolve` finds them.
-pub(crate) fn write_names<W: Write>(
+pub fn write_names<W: Write>(
     out: &mut W,
     address: usize,
     innermost: bool,

@@ -149,7 +149,7 @@ impl StackBudget {
 
     /// A stack was leaked, with the coroutine of a request that overflowed: another one may be mapped in its place, unless it is the
     /// system that can not have more. Else requests would wait for ever once so many have overflowed as may be.
-    pub(crate) fn replace_leaked(&self) {
+    pub fn replace_leaked(&self) {
         if matches!(self.limit.by, LimitedBy::Configuration) {
             self.release(1);
         }

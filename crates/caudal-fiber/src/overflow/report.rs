@@ -1,16 +1,16 @@
-//! What the process says before an overflow ends it.
+//! Report of an overflow, before it ends the process.
 
 use std::ffi::CStr;
 use std::fmt::{self, Write};
 
-use super::frames::{Frames, write_names};
-use super::overflow::Overflow;
-use crate::say::{Message, say};
+use super::Overflow;
+use crate::frames::{Frames, write_names};
+use crate::message::Message;
 
 /// Time for names; symbols are looked up with locks and allocation, which the overflow may have interrupted.
 const SECONDS_FOR_NAMES: libc::c_uint = 10;
 
-/// Says which request has used up which stack, where, and what to do about it; then aborts.
+/// Says which coroutine has used up which stack, where, and what to do about it; then aborts.
 ///
 /// For signal handlers: the message and the addresses are written without locks or allocation. Their files and the functions' names
 /// come after that; should looking them up wait for a lock that the overflow has interrupted, the process is aborted
@@ -21,11 +21,12 @@ pub fn report_and_abort(overflow: &Overflow) -> ! {
     // Writing to a message always succeeds.
     let _ = write!(
         out,
-        "\nstack overflow in a request of class '{}': its stack is {} KiB; configure larger stacks \
-         (Builder::stack_bytes, in C stack_bytes), or let the handler recurse less and keep large arrays on the heap\n  \
+        "\nstack overflow in {} '{}': its stack is {} KiB; {}\n  \
          address {:#x}, in the guard {:#x} .. {:#x} of the stack up to {:#x}; pc {:#x}, sp {:#x}\n",
-        overflow.class,
+        overflow.words.kind,
+        overflow.name,
         (stack.end - stack.start).div_ceil(1024),
+        overflow.words.advice,
         overflow.address,
         overflow.stack.guard.start,
         overflow.stack.guard.end,
@@ -46,14 +47,7 @@ pub fn report_and_abort(overflow: &Overflow) -> ! {
     unsafe { libc::abort() }
 }
 
-/// Says why a request is not abandoned that was to be, before [`report_and_abort`] says the rest. For signal handlers.
-pub(crate) fn say_not_abandoned(why: &str) {
-    say!(
-        "a request whose stack overflowed is not abandoned, as it would harm other requests of its worker: {why}"
-    );
-}
-
-/// Where an address is in the file that it came from, as `addr2line -e FILE ADDRESS` takes it; nothing for one that came from none.
+/// Writes where an address is in the file that it came from, as `addr2line -e FILE ADDRESS` takes it; nothing for one that came from none.
 fn write_place(out: &mut Message, address: usize, innermost: bool) -> fmt::Result {
     // A return address may be the first of the next function: the call is before it.
     let call = address.saturating_sub(usize::from(!innermost));

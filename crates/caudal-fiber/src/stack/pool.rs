@@ -219,7 +219,7 @@ impl StackPool {
     }
 
     /// Gives back a stack that may be another pool's: that finds it among the strays.
-    pub(crate) fn give_anyhow(&mut self, stack: CoroutineStack) {
+    pub fn give_anyhow(&mut self, stack: CoroutineStack) {
         match self.owns(&stack) {
             true => self.free.push(stack),
             false => self.budget.strays.give(stack),

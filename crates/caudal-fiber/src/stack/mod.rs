@@ -1,4 +1,4 @@
-//! Stacks for coroutines: mapped with guards, coloured, pooled, and as many as memory allows.
+//! Stacks for coroutines: mapped with guards, coloured, pooled, and as many as memory allows. Each worker of a scheduler has a pool.
 //!
 //! A worker's [`StackPool`] maps stacks in slabs and hands out the one used last (its lines are still in the cache).
 //!
@@ -30,18 +30,11 @@
 //! stacks, touched when a slab is mapped or unmapped. A taken [`CoroutineStack`] belongs to whoever holds it. Where
 //! slabs lie is published in a table that signal handlers may read at any time ([`contains_guard`]).
 //!
-//! The atomics here come from `std` and not through the crate's `primitives`: they are process-wide statics, which
-//! loom's cannot be, and a signal handler reads them.
+//! `scripts/loom` has no model of this: the atomics are process-wide statics, which loom's can not be, and a signal handler reads them.
 
-pub use crate::census::{InUse, each, on_enter};
-
-mod alt;
-pub(crate) mod frames;
 mod limit;
-pub mod overflow;
 mod pool;
 mod registry;
-mod report;
 mod slab;
 mod strays;
 #[cfg(all(test, not(loom)))]
@@ -51,14 +44,13 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-pub use alt::AltStack;
 pub use limit::{LimitedBy, StackBudget, StackLimit};
 pub use pool::{Refusal, StackPool};
 pub use registry::contains_guard;
 pub use slab::GuardKind;
 
 /// Size of a page of x86-64.
-const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 /// Distance of two colours: a cache line.
 const LINE: usize = 64;
 /// Colours, so that all stay below a page.
@@ -68,7 +60,7 @@ const COLOURS: usize = PAGE / LINE;
 const COLOUR_STEP: usize = 25;
 
 /// How much the top of a stack is lowered, in bytes.
-pub(crate) const fn colour_of(number: usize) -> usize {
+pub const fn colour_of(number: usize) -> usize {
     number.wrapping_mul(COLOUR_STEP) % COLOURS * LINE
 }
 
@@ -90,9 +82,7 @@ impl Default for StackConfig {
     }
 }
 
-crate::error::debug_is_text!(StackError);
-
-/// What is wrong with a [`StackConfig`], or with this system.
+/// Fault of a [`StackConfig`], or of this system.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StackError {
@@ -115,8 +105,18 @@ pub enum StackError {
     },
 }
 
+/// The text with its cause: a program whose `main` returns a `Result` prints errors that way.
+impl std::fmt::Debug for StackError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StackError::System { source, .. } => write!(f, "{self}: {source}"),
+            _ => write!(f, "{self}"),
+        }
+    }
+}
+
 impl StackError {
-    fn system(what: &'static str) -> Self {
+    pub(crate) fn system(what: &'static str) -> Self {
         Self::System { what, source: std::io::Error::last_os_error() }
     }
 }
@@ -140,7 +140,7 @@ impl StackConfig {
     }
 }
 
-/// Where a stack lies and whose it is; its slab owns the record.
+/// Place and owner of a stack; its slab owns the record.
 #[derive(Debug)]
 struct Place {
     base: NonZeroUsize,
@@ -179,7 +179,7 @@ impl CoroutineStack {
     }
 
     /// Touches the highest `bytes`, whole pages of them, so that who runs on the stack does not pay for their first use.
-    pub(crate) fn warm(&mut self, bytes: usize) {
+    pub fn warm(&mut self, bytes: usize) {
         let usable = self.usable();
         let lowest = usable.end.saturating_sub(bytes).max(usable.start);
         for page in (lowest..usable.end).step_by(PAGE) {
@@ -201,11 +201,11 @@ impl CoroutineStack {
     }
 }
 
-/// Where a stack lies, told from an address in its guard.
+/// Addresses of a stack, told from one in its guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackInfo {
     /// The guard.
     pub guard: Range<usize>,
-    /// What can be used: from the end of the guard to the top.
+    /// The usable addresses: from the end of the guard to the top.
     pub usable: Range<usize>,
 }

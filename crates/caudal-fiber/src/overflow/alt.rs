@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ptr;
 
-use super::{PAGE, StackError};
+use crate::stack::{PAGE, StackError};
 
 /// Room for the handler, and for the symbols of its backtrace; touched on a fault only.
 const HANDLER_BYTES: usize = 256 << 10;

@@ -22,31 +22,35 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use caudal_probe::plain_sigaction;
+use crate::stack::{StackError, StackInfo, contains_guard};
+use crate::switch::interrupted;
 
-use super::{StackError, StackInfo, contains_guard};
+mod alt;
+mod report;
 
-pub use super::report::report_and_abort;
-pub(crate) use super::report::say_not_abandoned;
+pub use alt::AltStack;
+pub use report::report_and_abort;
 
 /// The coroutine that a thread runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Running {
     /// The top of its stack: [`CoroutineStack::top`](super::CoroutineStack::top).
     pub top: usize,
-    /// The class of its request.
-    pub class: &'static str,
+    /// Its name: the class of its request, say.
+    pub name: &'static str,
 }
 
-/// A stack overflow: what a hook is told of it.
+/// A stack overflow, as a hook is told of it.
 #[derive(Debug)]
 pub struct Overflow {
     /// The address that could not be touched, in the guard.
     pub address: usize,
     /// The stack that was used up.
     pub stack: StackInfo,
-    /// The class of the request.
-    pub class: &'static str,
+    /// The coroutine's name.
+    pub name: &'static str,
+    /// Words of the report.
+    pub words: &'static Words,
     /// The instruction that faulted.
     pub pc: usize,
     /// Its stack pointer.
@@ -55,20 +59,51 @@ pub struct Overflow {
     pub context: *mut libc::ucontext_t,
 }
 
-/// What the process does about overflows. Both run in a signal handler.
+/// Words of a report, by which a scheduler speaks to its own users.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    /// Kind of thing that has overflowed, before its name: "a coroutine".
+    pub kind: &'static str,
+    /// Advice, which follows the size of the stack.
+    pub advice: &'static str,
+}
+
+impl Default for Words {
+    fn default() -> Words {
+        Words {
+            kind: "a coroutine",
+            advice: "configure larger stacks (StackConfig::size), or recurse less and keep large arrays on the heap",
+        }
+    }
+}
+
+/// The system's call `sigaction`, or a function that does the same.
+pub type SetAction =
+    unsafe extern "C" fn(libc::c_int, *const libc::sigaction, *mut libc::sigaction) -> libc::c_int;
+
+/// Functions of the process that decide about overflows. Both run in a signal handler.
 #[derive(Clone, Copy, Debug)]
 pub struct Hooks {
-    /// What the calling thread runs; `None` on a thread that runs no coroutine now.
+    /// The coroutine of the calling thread; `None` on a thread that runs no coroutine now.
     pub running: fn() -> Option<Running>,
     /// Ends the process, or edits the registers in [`Overflow::context`] and returns. If it returns with the same
     /// instruction and stack pointer, which would fault again, [`report_and_abort`] follows.
     pub on_overflow: fn(&Overflow),
+    /// Words of the report.
+    pub words: Words,
+    /// Sets the handler of a signal: [`libc::sigaction`], unless the program wraps that.
+    pub set_action: SetAction,
 }
 
 impl Hooks {
     /// Overflows are reported and end the process.
-    pub const fn aborting(running: fn() -> Option<Running>) -> Self {
-        Self { running, on_overflow: |overflow| report_and_abort(overflow) }
+    pub fn aborting(running: fn() -> Option<Running>) -> Self {
+        Self::new(running, |overflow| report_and_abort(overflow))
+    }
+
+    /// Overflows go to `on_overflow`; the rest is as by default.
+    pub fn new(running: fn() -> Option<Running>, on_overflow: fn(&Overflow)) -> Self {
+        Self { running, on_overflow, words: Words::default(), set_action: libc::sigaction }
     }
 }
 
@@ -85,39 +120,39 @@ const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 /// # Errors
 /// [`StackError::System`] when the kernel refuses.
 pub fn install(hooks: Hooks) -> Result<(), StackError> {
-    // The old ones are not freed: a handler may be reading them. They are two words.
+    // The old ones are not freed: a handler may be reading them. They are a few words.
+    let set_action = hooks.set_action;
     HOOKS.store(Box::into_raw(Box::new(hooks)), Ordering::Release);
     let mut result = Ok(());
     // Initialised before the handlers are in place, which read it.
     let mut first = false;
     BEFORE.get_or_init(|| {
         first = true;
-        SIGNALS.map(current_action)
+        SIGNALS.map(|signal| current_action(signal, set_action))
     });
     if first {
-        result = SIGNALS.into_iter().try_for_each(set_action);
+        result = SIGNALS.into_iter().try_for_each(|signal| handle_by_us(signal, set_action));
     }
     result
 }
 
-fn current_action(signal: libc::c_int) -> libc::sigaction {
+fn current_action(signal: libc::c_int, set_action: SetAction) -> libc::sigaction {
     // SAFETY: all zeros is an action (the default one); the call writes the structure that it is given.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
-        plain_sigaction(signal, ptr::null(), (&raw mut action).cast());
+        set_action(signal, ptr::null(), &raw mut action);
         action
     }
 }
 
-/// By [`plain_sigaction`]: the handler leaves an overflowed coroutine behind unless that is in a section, and must not be in one itself.
-fn set_action(signal: libc::c_int) -> Result<(), StackError> {
+fn handle_by_us(signal: libc::c_int, set_action: SetAction) -> Result<(), StackError> {
     // SAFETY: as above; the handler has the signature that SA_SIGINFO asks for.
     let status = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = on_fault as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         libc::sigemptyset(&mut action.sa_mask);
-        plain_sigaction(signal, (&raw const action).cast(), ptr::null_mut())
+        set_action(signal, &raw const action, ptr::null_mut())
     };
     if status == 0 { Ok(()) } else { Err(StackError::system("sigaction")) }
 }
@@ -155,24 +190,14 @@ unsafe fn overflow_at(
     // A wild pointer into the guard of a stack that does not run is no overflow.
     let running = (hooks.running)().filter(|running| running.top == stack.usable.end)?;
     // SAFETY: the context is valid, by contract.
-    let (pc, sp) = unsafe { registers(context) };
-    Some((Overflow { address, stack, class: running.class, pc, sp, context }, hooks))
-}
-
-/// Instruction and stack pointer of the interrupted code.
-///
-/// # Safety
-/// The context is a signal handler's own.
-pub(crate) unsafe fn registers(context: *mut libc::ucontext_t) -> (usize, usize) {
-    // SAFETY: by contract.
-    let registers = unsafe { &(*context).uc_mcontext.gregs };
-    (registers[libc::REG_RIP as usize] as usize, registers[libc::REG_RSP as usize] as usize)
+    let (pc, sp) = unsafe { interrupted(context) };
+    Some((Overflow { address, stack, name: running.name, words: &hooks.words, pc, sp, context }, hooks))
 }
 
 fn handle(overflow: &Overflow, hooks: &Hooks) {
     (hooks.on_overflow)(overflow);
     // SAFETY: still within the handler.
-    if unsafe { registers(overflow.context) } == (overflow.pc, overflow.sp) {
+    if unsafe { interrupted(overflow.context) } == (overflow.pc, overflow.sp) {
         report_and_abort(overflow);
     }
 }
@@ -208,7 +233,10 @@ unsafe fn default_action(signal: libc::c_int, info: &libc::siginfo_t) {
     // SAFETY: all zeros is the default action; `raise` is safe in a handler, where the signal stays pending.
     unsafe {
         let action: libc::sigaction = std::mem::zeroed();
-        plain_sigaction(signal, (&raw const action).cast(), ptr::null_mut());
+        // SAFETY: set before the handler was installed, and never freed.
+        if let Some(hooks) = HOOKS.load(Ordering::Acquire).as_ref() {
+            (hooks.set_action)(signal, &raw const action, ptr::null_mut());
+        }
         if info.si_code <= 0 {
             libc::raise(signal);
         }

@@ -12,8 +12,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::ptr;
 
-use caudal_rt::stack::overflow::{self, Hooks, Overflow, Running};
-use caudal_rt::stack::{AltStack, CoroutineStack, StackConfig, StackPool};
+use caudal_fiber::overflow::{self, AltStack, Hooks, Overflow, Running};
+use caudal_fiber::stack::{CoroutineStack, StackConfig, StackPool};
 use corosensei::stack::Stack;
 use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult};
@@ -28,7 +28,7 @@ thread_local! {
 struct Abandoned;
 
 fn running() -> Option<Running> {
-    TOP.get().map(|top| Running { top, class: "deep" })
+    TOP.get().map(|top| Running { top, name: "deep" })
 }
 
 /// Uses a few hundred bytes of stack a level.
@@ -72,7 +72,7 @@ fn pool() -> StackPool {
     StackPool::new(StackConfig { size: 128 << 10, ..StackConfig::default() }).expect("stacks")
 }
 
-const CHILD: &str = "CAUDAL_RT_TEST_CHILD";
+const CHILD: &str = "CAUDAL_FIBER_TEST_CHILD";
 
 fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
@@ -80,7 +80,9 @@ fn is_child() -> bool {
 
 /// Runs the test of this name alone, in a process of its own.
 fn child(test: &str) -> Output {
-    crate::child(module_path!(), test).env(CHILD, "1").output().expect("a child")
+    let mut command = Command::new(std::env::current_exe().expect("a running program has a file"));
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+    command.env(CHILD, "1").output().expect("a child")
 }
 
 fn stderr(output: &Output) -> String {
@@ -98,14 +100,14 @@ fn an_overflow_aborts_with_class_size_and_backtrace() {
     let output = child("an_overflow_aborts_with_class_size_and_backtrace");
     let said = stderr(&output);
     assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{said}");
-    assert!(said.contains("stack overflow in a request of class 'deep': its stack is 128 KiB"), "{said}");
+    assert!(said.contains("stack overflow in a coroutine 'deep': its stack is 128 KiB"), "{said}");
     let names = said.matches("recurse_without_end").count();
     assert!(names >= 8, "both ends of the backtrace are named: {said}");
     assert!(
         said.contains(" frames …") && said.contains("run_on"),
         "down to the coroutine's beginning: {said}"
     );
-    assert!(said.contains("(Builder::stack_bytes, in C stack_bytes)"), "the option is named: {said}");
+    assert!(said.contains("(StackConfig::size)"), "the option is named: {said}");
     let by_file = said.split_once("for addr2line -fie FILE ADDRESS:\n").expect("files are there").1;
     let (file, address) = by_file.lines().next().expect("a line").trim().rsplit_once(' ').expect("two words");
     assert_eq!(Path::new(file).file_name(), std::env::current_exe().unwrap().file_name(), "{said}");
@@ -119,14 +121,14 @@ fn an_overflow_aborts_with_class_size_and_backtrace() {
 #[test]
 fn a_hook_that_changes_nothing_aborts_too() {
     if is_child() {
-        overflow::install(Hooks { running, on_overflow: |_| {} }).unwrap();
+        overflow::install(Hooks::new(running, |_| {})).unwrap();
         let _alt = AltStack::install().unwrap();
         run_on(pool().take().unwrap(), || recurse_without_end(0)).0.unwrap();
         return;
     }
     let output = child("a_hook_that_changes_nothing_aborts_too");
     assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{}", stderr(&output));
-    assert!(stderr(&output).contains("stack overflow in a request of class 'deep'"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("stack overflow in a coroutine 'deep'"), "{}", stderr(&output));
 }
 
 /// A frame that is larger than a page and touches its far end first.
@@ -145,7 +147,7 @@ fn a_frame_that_steps_over_a_page_is_caught() {
     }
     let output = child("a_frame_that_steps_over_a_page_is_caught");
     assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{}", stderr(&output));
-    assert!(stderr(&output).contains("stack overflow in a request"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("stack overflow in a coroutine"), "{}", stderr(&output));
 }
 
 /// Ends the process the way that a crash reporter does.
@@ -248,7 +250,7 @@ fn abandon(overflow: &Overflow) {
 #[test]
 fn an_overflown_coroutine_can_be_abandoned() {
     if is_child() {
-        overflow::install(Hooks { running, on_overflow: abandon }).unwrap();
+        overflow::install(Hooks::new(running, abandon)).unwrap();
         let _alt = AltStack::install().unwrap();
         let mut pool = pool();
         let mut stack = pool.take().unwrap();

@@ -1,13 +1,13 @@
-//! What stacks cost on this machine: how many there may be, taking one that is warm, mapping a new one.
+//! Costs of stacks on this machine: how many there may be, taking one that is warm, mapping a new one.
 //!
 //! ```text
-//! cargo run --release -p caudal-rt --example stacks
+//! cargo run --release -p caudal-fiber --example stacks
 //! ```
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use caudal_rt::stack::{GuardKind, StackBudget, StackConfig, StackPool};
+use caudal_fiber::stack::{GuardKind, StackBudget, StackConfig, StackPool};
 
 const WARM: u32 = 10_000_000;
 const NEW: u32 = 10_000;

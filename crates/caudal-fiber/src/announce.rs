@@ -34,10 +34,11 @@ mod fibers {
         fn __tsan_switch_to_fiber(fiber: *mut c_void, flags: u32);
     }
 
-    /// What the sanitizer knows of a coroutine.
+    /// A coroutine, as the sanitizer knows it.
+    #[derive(Debug)]
     pub(crate) struct Announced {
         fiber: *mut c_void,
-        /// Who has resumed it; null while it does not run.
+        /// The fiber that has resumed it; null while it does not run.
         parent: Cell<*mut c_void>,
     }
 
@@ -93,11 +94,12 @@ mod bounds {
         fn __sanitizer_finish_switch_fiber(fake: *mut c_void, bottom: *mut *const c_void, size: *mut usize);
     }
 
-    /// What the sanitizer knows of a coroutine, and of its worker's stack.
+    /// A coroutine and its worker's stack, as the sanitizer knows them.
+    #[derive(Debug)]
     pub(crate) struct Announced {
         low: usize,
         size: usize,
-        /// What the sanitizer keeps for either while it is not on its stack.
+        /// The sanitizer's own words for either while it is not on its stack.
         own: Cell<*mut c_void>,
         worker: Cell<*mut c_void>,
         /// The worker's stack.
@@ -173,6 +175,7 @@ mod bounds {
 #[cfg(not(any(caudal_tsan, caudal_asan)))]
 mod nothing {
     /// Nobody wants to know.
+    #[derive(Debug)]
     pub(crate) struct Announced(());
 
     impl Announced {
