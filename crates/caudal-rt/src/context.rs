@@ -300,7 +300,7 @@ unsafe extern "C" fn set_action(
 pub(crate) extern "C" fn on_section(cycles: u64) {
     let Some(me) = current() else { return };
     let shared = me.shared();
-    if shared.settings.observe.measuring {
+    if shared.settings.measuring {
         // The worker's thread alone records, and does not yield in between: the section is still in force.
         let worker = usize::from(me.context.worker);
         shared.classes.of_worker(worker).class(me.cell.class.get()).left_section(cycles);

@@ -20,6 +20,8 @@ mod alone;
 mod belongings;
 #[doc(hidden)]
 pub mod bench;
+mod beside;
+mod board;
 pub mod carry;
 mod classes;
 pub mod clock;
@@ -34,11 +36,9 @@ mod foreign;
 mod fork;
 mod handle;
 mod helper;
-pub mod histogram;
 mod log;
 #[cfg(all(test, loom))]
 mod loom_models;
-pub mod observe;
 mod panic_hook;
 mod pause;
 mod place;
@@ -53,6 +53,7 @@ mod shared;
 mod sleep;
 mod source;
 mod start;
+pub mod stats;
 pub mod sync;
 pub mod task;
 pub mod time;
@@ -68,6 +69,8 @@ pub mod stack {
     pub use caudal_fiber::stack::*;
 }
 
+pub use beside::Beside;
+pub use board::histogram;
 pub use caudal_log::{DecisionLog, Entry, ThreadLog};
 pub use classes::{CLASSES_MAX, ClassId, TooManyClasses};
 pub use config::{OnFull, OnOverflow, OnStuck, Pinning};

@@ -1,5 +1,6 @@
 //! A runtime: its threads from start to shutdown, and submissions.
 
+use std::any::Any;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use caudal_config::{File, Host, Options, SystemPlan, write_policy};
 use caudal_log::DecisionLog;
 
+use crate::beside::{Beside, StartBeside};
 use crate::classes::{ClassId, TooManyClasses};
 use crate::clock::now;
 use crate::config::{OnFull, OnOverflow, OnStuck, Pinning, Settings, ThreadHooks};
@@ -21,6 +23,7 @@ use crate::say::say;
 use crate::shared::{Request, Shared, Slice, Stage};
 use crate::source::{Source, make};
 use crate::start::{self, RunningThread, Started};
+use crate::stats::View;
 
 /// How a file is read that a runtime is going to run.
 fn for_runtimes() -> Options {
@@ -32,6 +35,7 @@ pub struct Builder {
     plan: SystemPlan,
     pub(crate) settings: Settings,
     pub(crate) sources: Vec<Box<dyn Source>>,
+    pub(crate) besides: Vec<StartBeside>,
 }
 
 impl Builder {
@@ -78,10 +82,11 @@ impl Builder {
             log: None,
             policy: String::new(),
             classes: Arc::default(),
-            observe: crate::observe::Options::default(),
+            measuring: true,
+            name: None,
             threads: ThreadHooks::default(),
         };
-        Builder { plan, settings, sources: Vec::new() }
+        Builder { plan, settings, sources: Vec::new(), besides: Vec::new() }
     }
 
     /// The class of requests with this name, for sources, which are made before the runtime.
@@ -217,6 +222,21 @@ impl Builder {
         self
     }
 
+    /// The name under which `caudal top` lists and finds the runtime; without it that of the program's file.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Builder {
+        self.settings.name = Some(name.into());
+        self
+    }
+
+    /// Whether workers measure requests; they do unless this says otherwise. It is there to measure what measuring costs: without it
+    /// all histograms are empty.
+    #[must_use]
+    pub fn measuring(mut self, measuring: bool) -> Builder {
+        self.settings.measuring = measuring;
+        self
+    }
+
     /// Adds a source of requests. With a dispatcher, that looks at all of them; without one, the first source is the first
     /// worker's and so on.
     #[must_use]
@@ -230,12 +250,21 @@ impl Builder {
     /// # Errors
     /// [`StartError`].
     pub fn start(self) -> Result<Runtime, StartError> {
-        let Builder { plan, mut settings, sources } = self;
+        let Builder { plan, mut settings, sources, besides } = self;
         if settings.log.is_some() {
             settings.policy = write_policy(&plan.system, &plan.costs, "");
         }
-        let Started { shared, threads, cores } = start::start(settings, sources)?;
-        Ok(Runtime { shared, threads: Mutex::new(threads), cores: Mutex::new(Some(cores)) })
+        let (Started { shared, threads, cores }, besides) =
+            start::start(settings, sources, |shared, cores| {
+                let beside = Beside { view: View(Arc::clone(shared)), cores };
+                besides.into_iter().map(|start| start(&beside)).collect::<Result<Vec<_>, _>>()
+            })?;
+        Ok(Runtime {
+            shared,
+            threads: Mutex::new(threads),
+            cores: Mutex::new(Some(cores)),
+            besides: Mutex::new(besides),
+        })
     }
 }
 
@@ -265,6 +294,7 @@ pub struct Runtime {
     threads: Mutex<Vec<RunningThread>>,
     /// Until its threads have ended.
     cores: Mutex<Option<Reservation>>,
+    pub(crate) besides: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 impl Runtime {
@@ -397,7 +427,8 @@ impl Runtime {
             self.shared.end_held_up();
         }
         start::stop_helper(&self.shared);
-        self.shared.observer.close();
+        let besides = std::mem::take(&mut *self.besides.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(besides);
     }
 
     /// Is the caller a request of this runtime?
@@ -411,7 +442,13 @@ impl Runtime {
         let shared = Arc::clone(&self.shared);
         shared.enter(Stage::Draining);
         let cores = self.cores.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let rest = Runtime { shared, threads: Mutex::new(threads), cores: Mutex::new(cores) };
+        let besides = std::mem::take(&mut *self.besides.lock().unwrap_or_else(PoisonError::into_inner));
+        let rest = Runtime {
+            shared,
+            threads: Mutex::new(threads),
+            cores: Mutex::new(cores),
+            besides: Mutex::new(besides),
+        };
         if let Err(error) =
             std::thread::Builder::new().name("caudal-end".to_owned()).spawn(move || drop(rest))
         {

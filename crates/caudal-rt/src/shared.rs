@@ -1,23 +1,24 @@
 //! What the threads of one runtime share.
 
-use std::sync::Arc;
 use std::sync::atomic;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
 
+use caudal_fiber::stack::StackBudget;
 use caudal_policy::rebalance::RebalanceConfig;
 use caudal_probe as probe;
 use crossbeam_utils::CachePadded;
 
+use crate::board::measured::Classes;
+use crate::board::timeline::Timelines;
 use crate::classes::CLASSES_MAX;
-use crate::clock::Clock;
+use crate::clock::{Clock, now};
 use crate::config::Settings;
 use crate::custody::{Claimant, Custody, heavy_barrier};
 use crate::flag::RemoteFlag;
 use crate::handle::{end_unstarted, end_unstarted_if, see_to};
 use crate::helper::Helper;
 use crate::log::Logs;
-use crate::observe::Observer;
-use crate::observe::measured::Classes;
 use crate::primitives::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use crate::request::{Coroutine, Estate, Header, Outcome, Phase, Place, Reference, Snapshot};
 use crate::ring::Ring;
@@ -190,6 +191,13 @@ impl Notice {
     }
 }
 
+/// The start of a runtime, by the counter and by the system's clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Began {
+    pub(crate) cycles: u64,
+    pub(crate) at: SystemTime,
+}
+
 /// All of it.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -225,7 +233,10 @@ pub(crate) struct Shared {
     pub(crate) overloaded: atomic::AtomicBool,
     /// A bit for each class of whose long requests none has passed a probe; the watchdog says so.
     pub(crate) unprobed: atomic::AtomicU64,
-    pub(crate) observer: Observer,
+    pub(crate) timeline: Timelines,
+    /// The stacks of all workers, once they are known.
+    pub(crate) stacks: OnceLock<Arc<StackBudget>>,
+    pub(crate) began: Began,
     /// Started requests that the shutdown has given up, by class.
     pub(crate) given_up: Box<[atomic::AtomicU64]>,
     spin: u64,
@@ -282,7 +293,9 @@ impl Shared {
             counts: Counts::default(),
             overloaded: atomic::AtomicBool::new(false),
             unprobed: atomic::AtomicU64::new(0),
-            observer: Observer::new(&settings),
+            timeline: Timelines::new(settings.workers),
+            stacks: OnceLock::new(),
+            began: Began { cycles: now(), at: SystemTime::now() },
             given_up: (0..CLASSES_MAX).map(|_| atomic::AtomicU64::new(0)).collect(),
             spin: clock.cycles_of(settings.spin),
             workers: (0..settings.workers).map(worker).collect(),

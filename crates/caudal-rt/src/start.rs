@@ -45,8 +45,12 @@ pub(crate) struct Started {
     pub(crate) cores: Reservation,
 }
 
-/// Starts everything: the threads of workers, dispatcher and helper.
-pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result<Started, StartError> {
+/// Starts everything: the threads of workers, dispatcher and helper, then what runs beside them.
+pub(crate) fn start<B>(
+    settings: Settings,
+    sources: Vec<Box<dyn Source>>,
+    beside: impl FnOnce(&Arc<Shared>, &[usize]) -> Result<B, StartError>,
+) -> Result<(Started, B), StartError> {
     if fork::is_orphaned() {
         return Err(StartError::Forked);
     }
@@ -74,7 +78,7 @@ pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result
     let shared = Arc::new(Shared::new(settings, Clock::of_this_machine(), Arc::new(Helper::default())));
     // Those that sources know already.
     (0..shared.settings.classes.all().len()).for_each(|class| shared.classes.prepare(class as u16));
-    let _ = shared.observer.stacks.set(Arc::clone(&stacks));
+    let _ = shared.stacks.set(Arc::clone(&stacks));
     let mut threads =
         Threads { shared: Arc::clone(&shared), gate: Arc::default(), running: Vec::new(), complete: false };
     let mut sources = sources.into_iter();
@@ -86,9 +90,9 @@ pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result
         threads.dispatcher(cores.get(shared.workers.len()).copied(), sources.collect())?;
     }
     threads.helper()?;
-    crate::observe::socket::open(&shared, &cores)?;
+    let beside = beside(&shared, &cores)?;
     threads.complete = true;
-    Ok(Started { shared, threads: std::mem::take(&mut threads.running), cores: reserved })
+    Ok((Started { shared, threads: std::mem::take(&mut threads.running), cores: reserved }, beside))
 }
 
 /// Installs the handler of stack overflows, once: each installation keeps what it was told for ever.

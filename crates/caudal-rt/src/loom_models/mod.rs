@@ -61,8 +61,8 @@ pub(crate) fn settings(workers: usize, dispatch: &str) -> Settings {
     let options = Options { host: Host::Runtime, ..Options::default() };
     let plan = File::parse_with(&text, "model.toml", &options).unwrap().systems.remove(0);
     let mut settings = Builder::of(plan).workers(workers).queues(2, 2).settings;
-    settings.observe.measuring = false;
-    settings.observe.name = Some(String::new());
+    settings.measuring = false;
+    settings.name = Some(String::new());
     settings
 }
 

@@ -32,14 +32,14 @@ use caudal_probe as probe;
 
 use self::pool::{LocalPool, Next};
 use crate::alone;
+use crate::board::measured::{Measured, OfWorker};
+use crate::board::timeline::OFF;
 use crate::clock::now;
 use crate::context::Context;
 use crate::custody::light_barrier;
 use crate::foreign;
 use crate::handle::hand_over;
 use crate::log::Writer;
-use crate::observe::measured::{Measured, OfWorker};
-use crate::observe::timeline::OFF;
 use crate::request::coroutine::Reason;
 use crate::request::{Coroutine, Outcome, Reference};
 use crate::shared::{Board, Notice, Request, Shared, Slice, Spent, Stage, Worker as Public};
@@ -157,7 +157,7 @@ impl<D: Discipline> Worker<D> {
         spent.started.store(begun, Release);
         Worker {
             number,
-            measured: shared.settings.observe.measuring.then(|| Arc::clone(shared.classes.of_worker(number))),
+            measured: shared.settings.measuring.then(|| Arc::clone(shared.classes.of_worker(number))),
             steals: rebalance.steals(),
             me: Own(NonNull::from(&shared.workers[number])),
             pool: LocalPool::new(number as u32, shared.clock, &discipline),
@@ -423,7 +423,7 @@ impl<D: Discipline> Worker<D> {
         entry.attained += end - begin;
         entry.quanta += elided;
         self.books.quanta += u64::from(elided);
-        let session = self.shared.observer.timeline.session();
+        let session = self.shared.timeline.session();
         if session != OFF {
             self.trace_slice(task, reason, begin, end, session);
         }

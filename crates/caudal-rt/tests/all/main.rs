@@ -15,7 +15,6 @@ mod left_behind;
 mod log_cost;
 mod many_waiters;
 mod migrate;
-mod observe;
 mod overflow;
 mod overload;
 mod panic_abort;

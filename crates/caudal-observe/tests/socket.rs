@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use caudal_observe::socket::{AskError, Client, SocketError, runtimes};
+use caudal_observe::{Metric, Observe as _, Observed as _};
 use caudal_report::timeline::decode;
-use caudal_rt::observe::Metric;
-use caudal_rt::observe::socket::{AskError, Client, SocketError, runtimes};
+
 use caudal_rt::{Runtime, Shutdown};
 use serde_json::Value;
 
+#[path = "../../caudal-rt/tests/common/mod.rs"]
 mod common;
 use common::runtime;
 
@@ -21,7 +23,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 fn with_socket() -> (MutexGuard<'static, ()>, Runtime, PathBuf) {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let runtime = runtime(1, true, |b| b.socket(true).name("under-test"));
+    let runtime = runtime(1, true, |b| b.observed_or_refused().name("under-test"));
     let class = runtime.class("get").unwrap();
     (0..50).for_each(|_| runtime.submit(class, caudal_rt::probe).unwrap().wait().unwrap());
     let path = runtime.socket_path().unwrap();
@@ -146,6 +148,6 @@ fn who_leaves_ends_its_recording() {
 
 #[test]
 fn a_runtime_has_none_that_wants_none() {
-    let runtime = runtime(1, true, |b| b.socket(false));
+    let runtime = runtime(1, true, |b| b);
     assert_eq!(runtime.socket_path(), Err(SocketError::Closed));
 }

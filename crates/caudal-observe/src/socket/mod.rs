@@ -11,7 +11,7 @@
 //! | request | answer |
 //! | --- | --- |
 //! | `{"get":"about"}` | `{"about":{"name":…,"pid":…,"version":…}}` |
-//! | `{"get":"snapshot"}` | `{"snapshot":{…}}`: [`Snapshot`](super::Snapshot) |
+//! | `{"get":"snapshot"}` | `{"snapshot":{…}}`: [`Snapshot`](caudal_rt::stats::Snapshot) |
 //! | `{"get":"prometheus"}` | `{"prometheus":"…"}`: the text |
 //! | `{"get":"hlog","of":"service"}` | `{"hlog":"…"}`: the text; of `service`, `sojourn` or `queueing` |
 //! | `{"get":"timeline","window_ms":100}` | `{"timeline":"…","events":…,"lost":…}`: a Perfetto trace in base64, after the window |
@@ -25,34 +25,33 @@ mod place;
 mod request;
 mod server;
 
+use std::any::Any;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 pub use client::{AskError, Client, Entry, runtimes};
 
+use caudal_rt::{Beside, StartError};
+
 use self::place::Bound;
-use crate::error::StartError;
-use crate::shared::Shared;
 
 /// Shall there be a socket?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// If it can be had.
-    #[default]
     IfPossible,
     Required,
-    No,
 }
 
-crate::error::debug_is_text!(SocketError);
+crate::text::debug_is_text!(SocketError);
 
-/// Why there is no socket.
+/// Reason why there is no socket.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SocketError {
     /// It was not wanted, or the runtime has stopped.
-    #[error("this runtime has no socket: it was started with `Builder::socket(false)`, or has stopped")]
+    #[error("this runtime has no socket: it was started without `observed()`, or has stopped")]
     Closed,
     /// The directory is not for this user alone.
     #[error(
@@ -77,10 +76,8 @@ pub enum SocketError {
 }
 
 /// The socket of a runtime, if it has one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) enum State {
-    #[default]
-    Closed,
     Failed(SocketError),
     Open(Server),
 }
@@ -88,7 +85,6 @@ pub(crate) enum State {
 impl State {
     pub(crate) fn path(&self) -> Result<PathBuf, SocketError> {
         match self {
-            State::Closed => Err(SocketError::Closed),
             State::Failed(error) => Err(error.clone()),
             State::Open(server) => Ok(server.bound.path.clone()),
         }
@@ -104,16 +100,12 @@ pub(crate) struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Opens the socket of a runtime, if one is wanted. Its thread keeps off `busy` processors, where others are left.
+/// Opens the socket of a runtime. Its thread keeps off the runtime's processors, where others are left.
 ///
 /// # Errors
 /// [`StartError::System`], where a socket is required and can not be had.
-pub(crate) fn open(shared: &Arc<Shared>, busy: &[usize]) -> Result<(), StartError> {
-    let wanted = shared.settings.observe.socket;
-    if wanted == Wanted::No {
-        return Ok(());
-    }
-    let state = match place::bind().and_then(|bound| Server::start(shared, bound, busy)) {
+pub(crate) fn open(beside: &Beside<'_>, wanted: Wanted) -> Result<Box<dyn Any + Send>, StartError> {
+    let state = match place::bind().and_then(|bound| Server::start(beside, bound)) {
         Ok(server) => State::Open(server),
         Err(error) if wanted == Wanted::Required => {
             let source = std::io::Error::other(error);
@@ -121,26 +113,20 @@ pub(crate) fn open(shared: &Arc<Shared>, busy: &[usize]) -> Result<(), StartErro
         }
         Err(error) => State::Failed(error),
     };
-    *shared.observer.socket.lock().unwrap_or_else(PoisonError::into_inner) = state;
-    Ok(())
+    Ok(Box::new(state))
 }
 
 impl Server {
-    fn start(shared: &Arc<Shared>, bound: Bound, busy: &[usize]) -> Result<Server, SocketError> {
+    fn start(beside: &Beside<'_>, bound: Bound) -> Result<Server, SocketError> {
         let bound = Arc::new(bound);
         let fails = |error: std::io::Error| SocketError::System {
             path: bound.path.clone(),
             reason: error.to_string(),
         };
         let bell = Arc::new(server::bell().map_err(fails)?);
-        let (shared, listened, heard) = (Arc::clone(shared), Arc::clone(&bound), Arc::clone(&bell));
-        let busy = busy.to_vec();
-        let body = move |prepared: crate::start::Prepared| {
-            crate::start::keep_off(&busy);
-            prepared.tell();
-            server::serve(&shared, &listened.listener, &heard);
-        };
-        let thread = crate::start::spawn_prepared("caudal-observe", body).map_err(fails)?;
+        let (view, listened, heard) = (beside.view().clone(), Arc::clone(&bound), Arc::clone(&bell));
+        let body = move || server::serve(&view, &listened.listener, &heard);
+        let thread = beside.spawn("caudal-observe", body).map_err(fails)?;
         Ok(Server { bound, bell, thread: Some(thread) })
     }
 }

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use caudal_observe::{Draw as _, Export as _, Metric};
 use caudal_report::timeline::{decode, proto};
 use caudal_rt::histogram::Histogram;
-use caudal_rt::observe::{Metric, RecordError, Snapshot};
+use caudal_rt::stats::{RecordError, Snapshot};
 use caudal_rt::{Pinning, Runtime, Shutdown};
 
-use crate::common::runtime;
+#[path = "../../caudal-rt/tests/common/mod.rs"]
+mod common;
+use common::runtime;
 
 /// Runs requests of two classes, short and of some quanta.
 fn some_requests(runtime: &Runtime, requests: u32) {
@@ -38,7 +41,7 @@ fn settled(runtime: &Runtime, requests: u64) -> Snapshot {
 #[test]
 fn what_has_ended_is_counted_once_everywhere() {
     for two_level in [true, false] {
-        let runtime = runtime(2, two_level, |b| b.socket(false));
+        let runtime = runtime(2, two_level, |b| b);
         some_requests(&runtime, 500);
         let snapshot = settled(&runtime, 500);
         let (short, long) = (snapshot.class("short").unwrap(), snapshot.class("long").unwrap());
@@ -71,7 +74,7 @@ impl Drop for Stop<'_> {
 
 #[test]
 fn numbers_add_up_while_requests_run() {
-    let runtime = runtime(2, false, |b| b.socket(false));
+    let runtime = runtime(2, false, |b| b);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let load = scope.spawn(|| {
@@ -118,7 +121,7 @@ fn numbers_add_up_while_requests_run() {
 
 #[test]
 fn a_worker_that_never_rests_is_seen_busy() {
-    let runtime = runtime(1, true, |b| b.socket(false));
+    let runtime = runtime(1, true, |b| b);
     let class = runtime.class("endless").unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&stop);
@@ -147,7 +150,7 @@ fn a_worker_that_never_rests_is_seen_busy() {
 
 #[test]
 fn requests_that_end_otherwise_are_counted() {
-    let runtime = runtime(1, true, |b| b.socket(false));
+    let runtime = runtime(1, true, |b| b);
     let class = runtime.class("bad").unwrap();
     assert!(runtime.submit(class, || panic!("as told")).unwrap().wait().is_err());
     let stop = Arc::new(AtomicBool::new(false));
@@ -168,7 +171,7 @@ fn requests_that_end_otherwise_are_counted() {
 
 #[test]
 fn nothing_is_measured_where_that_is_asked_for() {
-    let runtime = runtime(1, true, |b| b.socket(false).measuring(false));
+    let runtime = runtime(1, true, |b| b.measuring(false));
     some_requests(&runtime, 20);
     let snapshot = runtime.stats();
     assert!(snapshot.classes.iter().all(|class| class.sojourn.is_empty() && class.queueing.is_empty()));
@@ -177,7 +180,7 @@ fn nothing_is_measured_where_that_is_asked_for() {
 
 #[test]
 fn a_snapshot_as_json_is_the_same_when_it_is_read() {
-    let runtime = runtime(1, false, |b| b.socket(false).name("a \"name\""));
+    let runtime = runtime(1, false, |b| b.name("a \"name\""));
     some_requests(&runtime, 200);
     let snapshot = settled(&runtime, 200);
     let text = serde_json::to_string(&snapshot).unwrap();
@@ -208,7 +211,7 @@ fn sample(line: &str) -> (String, HashMap<String, String>, f64) {
 
 #[test]
 fn prometheus_text_is_as_that_reads_it() {
-    let runtime = runtime(2, true, |b| b.socket(false));
+    let runtime = runtime(2, true, |b| b);
     some_requests(&runtime, 300);
     let snapshot = settled(&runtime, 300);
     let text = snapshot.to_prometheus();
@@ -254,6 +257,18 @@ fn prometheus_text_is_as_that_reads_it() {
     assert_eq!(states, 6, "three states of two workers");
 }
 
+#[test]
+fn critical_sections_and_starved_workers_are_in_the_text() {
+    let runtime = runtime(1, false, |b| b);
+    let class = runtime.class("x").unwrap();
+    (0..5).for_each(|_| runtime.submit(class, || caudal_rt::no_preempt(|| ())).unwrap().wait().unwrap());
+    let mut snapshot = runtime.stats();
+    snapshot.workers[0].starved = true;
+    let text = snapshot.to_prometheus();
+    assert!(text.contains("caudal_critical_section_seconds_count{class=\"x\"} 5"), "{text}");
+    assert!(text.contains("caudal_worker_starved{worker=\"0\"} 1"), "{text}");
+}
+
 /// A log of the service times of a runtime, as a file.
 fn service_log(runtime: &Runtime, requests: u64) -> (tempfile::TempDir, std::path::PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -267,7 +282,7 @@ fn service_log(runtime: &Runtime, requests: u64) -> (tempfile::TempDir, std::pat
 fn a_log_is_read_back_by_its_library_and_by_workloads() {
     use base64::Engine as _;
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
-    let runtime = runtime(1, true, |b| b.socket(false));
+    let runtime = runtime(1, true, |b| b);
     some_requests(&runtime, 400);
     let (_dir, path) = service_log(&runtime, 400);
     let text = std::fs::read(&path).unwrap();
@@ -295,7 +310,7 @@ fn a_log_is_read_back_by_its_library_and_by_workloads() {
 
 #[test]
 fn slices_of_a_timeline_do_not_overlap() {
-    let runtime = Arc::new(runtime(2, false, |b| b.socket(false).pinning(Pinning::None)));
+    let runtime = Arc::new(runtime(2, false, |b| b.pinning(Pinning::None)));
     let stop = Arc::new(AtomicBool::new(false));
     let (own, seen) = (Arc::clone(&runtime), Arc::clone(&stop));
     let until_then = Stop(&stop);

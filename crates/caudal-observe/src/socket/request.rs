@@ -1,17 +1,14 @@
-//! What can be asked, and the answers.
+//! Questions of clients, and the answers.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use caudal_rt::stats::{RecordError, Recording, Running, View};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::observe::hlog::Metric;
-use crate::observe::snapshot;
-use crate::observe::timeline::{RecordError, Recording, Running};
-use crate::shared::Shared;
+use crate::{Draw as _, Export as _, Metric};
 
 /// Most bytes of a trace in an answer.
 const TRACE_MAX: usize = 64 << 20;
@@ -32,7 +29,7 @@ pub(super) enum Request {
     },
 }
 
-/// What a request leads to.
+/// Answer to a request.
 pub(super) enum Reply {
     /// This line, without its end.
     Line(String),
@@ -48,29 +45,29 @@ const FORMS: &str = "write one of {\"get\":\"about\"}, {\"get\":\"snapshot\"}, {
                      {\"get\":\"hlog\",\"of\":\"service\"} and {\"get\":\"timeline\",\"window_ms\":100}";
 
 /// Answers the request in `line`.
-pub(super) fn answer(shared: &Arc<Shared>, line: &[u8]) -> Reply {
+pub(super) fn answer(view: &View, line: &[u8]) -> Reply {
     let request: Request = match serde_json::from_slice(line) {
         Ok(request) => request,
         Err(problem) => return Reply::Line(error(&format!("{problem}; {FORMS}"))),
     };
     let line = match request {
-        Request::About => json!({ "about": shared.observer.identity }).to_string(),
+        Request::About => json!({ "about": view.identity() }).to_string(),
         Request::Snapshot => {
-            let snapshot = serde_json::to_string(&snapshot::take(shared));
+            let snapshot = serde_json::to_string(&view.stats());
             snapshot
                 .map_or_else(|problem| error(&problem.to_string()), |json| format!("{{\"snapshot\":{json}}}"))
         }
-        Request::Prometheus => json!({ "prometheus": snapshot::take(shared).to_prometheus() }).to_string(),
+        Request::Prometheus => json!({ "prometheus": view.stats().to_prometheus() }).to_string(),
         Request::Hlog { of } => {
             let mut log = Vec::new();
-            match snapshot::take(shared).write_hlog(of, &mut log) {
+            match view.stats().write_hlog(of, &mut log) {
                 Ok(()) => json!({ "hlog": String::from_utf8_lossy(&log) }).to_string(),
                 Err(problem) => error(&problem.to_string()),
             }
         }
         Request::Timeline { window_ms } => {
             let window = Duration::from_millis(window_ms);
-            match Running::begin(shared, window) {
+            match view.begin_recording(window) {
                 Ok(running) => return Reply::Later(running, window),
                 Err(problem @ (RecordError::Window(_) | RecordError::Busy)) => error(&problem.to_string()),
             }

@@ -24,7 +24,6 @@
 //! while it was taken, and its sum and its largest value are of all that it counts, and perhaps of a little more.
 //! Each bucket only grows, so of two snapshots by one thread the later one counts at least as much, bucket by bucket.
 
-mod export;
 mod json;
 mod plain;
 #[cfg(all(test, not(loom)))]

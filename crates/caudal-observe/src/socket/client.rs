@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use caudal_rt::stats::{Identity, Snapshot};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{SocketError, place};
-use crate::observe::hlog::Metric;
-use crate::observe::snapshot::{Identity, Snapshot};
+use crate::Metric;
 
 /// Longest answer: that of a timeline.
 const ANSWER_MAX: u64 = 256 << 20;
 /// Longest time without any byte of an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-crate::error::debug_is_text!(AskError);
+crate::text::debug_is_text!(AskError);
 
 /// A runtime that could not be asked.
 #[derive(thiserror::Error)]

@@ -1,11 +1,12 @@
 //! A runtime that has something to show, for the guide to `caudal top`: short and long requests until so many seconds are over.
 //!
 //! ```text
-//! cargo run --release -p caudal-rt --example watched -- 60
+//! cargo run --release -p caudal-observe --example watched -- 60
 //! ```
 
 use std::time::{Duration, Instant};
 
+use caudal_observe::{Observe as _, Observed as _};
 use caudal_rt::{Builder, Pinning, Shutdown, SubmitError};
 
 /// Work of so many turns: a number, and no time, so that who is taken off its core has as much left as before.
@@ -27,7 +28,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds = std::env::args().nth(1).map_or(Ok(60), |text| text.parse())?;
     let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"jsq\", ties = \"msq\" }\n\
                 discipline = { policy = \"processor-sharing\", quantum = \"2us\" }\n";
-    let runtime = Builder::parse(text, "watched.toml")?.pinning(Pinning::None).name("watched").start()?;
+    let runtime =
+        Builder::parse(text, "watched.toml")?.pinning(Pinning::None).name("watched").observed().start()?;
     match runtime.socket_path() {
         Ok(path) => println!("caudal top {}      (at {})", std::process::id(), path.display()),
         Err(why) => println!("{why}"),

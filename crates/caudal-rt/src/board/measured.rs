@@ -1,4 +1,4 @@
-//! What workers measure of every class, on the request path.
+//! Measurements of every class, which workers make on the request path.
 //!
 //! ```text
 //! line 0   queueing     service     plain     ┐ sum, largest value and buckets' address of each histogram;
@@ -18,11 +18,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::board::histogram::{Histogram, LiveHistogram};
 use crate::classes::CLASSES_MAX;
-use crate::histogram::{Histogram, LiveHistogram};
 use crate::primitives::{AtomicU64, Ordering};
 
-/// What one worker has measured of one class; times in cycles. See the [module](self).
+/// Measurements of one class by one worker; times in cycles. See the [module](self).
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Measured {
@@ -81,7 +81,7 @@ impl Measured {
         }
     }
 
-    /// What there is so far.
+    /// The histograms so far.
     fn taken(&self) -> Taken {
         // In the reverse order of writing: see the module's head.
         let (mut preemptions, mut quanta) = (self.preemptions.snapshot(), self.quanta.snapshot());
@@ -128,18 +128,18 @@ impl Taken {
     }
 }
 
-/// What is measured of all classes.
+/// Measurements of all classes.
 #[derive(Debug)]
 pub(crate) struct Classes {
     workers: Box<[Arc<OfWorker>]>,
 }
 
-/// What one worker measures, by class.
+/// Measurements of one worker, by class.
 #[derive(Debug)]
 pub(crate) struct OfWorker([OnceLock<Box<Measured>>; CLASSES_MAX]);
 
 impl OfWorker {
-    /// Where it notes what it measures of `class`; made now if it has not been prepared.
+    /// Place for its measurements of `class`; made now if it has not been prepared.
     #[inline(always)]
     pub(crate) fn class(&self, class: u16) -> &Measured {
         self.0[usize::from(class) % CLASSES_MAX].get_or_init(Box::default)
@@ -152,7 +152,7 @@ impl Classes {
         Classes { workers: (0..workers).map(worker).collect() }
     }
 
-    /// Where `worker` notes what it measures.
+    /// Place for the measurements of `worker`.
     #[inline(always)]
     pub(crate) fn of_worker(&self, worker: usize) -> &Arc<OfWorker> {
         &self.workers[worker]
@@ -165,7 +165,7 @@ impl Classes {
         }
     }
 
-    /// What all workers have measured of `class`.
+    /// Measurements of `class` by all workers.
     pub(crate) fn taken(&self, class: u16) -> Taken {
         let mut all = Taken::default();
         for worker in &self.workers {

@@ -19,14 +19,13 @@
 use std::io::{ErrorKind, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use caudal_rt::raw::pause;
+use caudal_rt::stats::{Running, View};
 
 use super::place;
 use super::request::{self, Reply};
-use crate::observe::timeline::Running;
-use crate::pause::pause;
-use crate::shared::Shared;
 
 const CLIENTS_MAX: usize = 16;
 const LINE_MAX: usize = 4 << 10;
@@ -58,7 +57,7 @@ struct Client {
 }
 
 /// Answers until the bell rings.
-pub(super) fn serve(shared: &Arc<Shared>, listener: &UnixListener, bell: &OwnedFd) {
+pub(super) fn serve(view: &View, listener: &UnixListener, bell: &OwnedFd) {
     let mut clients: Vec<Client> = Vec::new();
     loop {
         let ready = wait(listener, bell, &clients);
@@ -74,14 +73,14 @@ pub(super) fn serve(shared: &Arc<Shared>, listener: &UnixListener, bell: &OwnedF
                 client.read();
             }
         }
-        clients.retain_mut(|client| client.go_on(shared));
+        clients.retain_mut(|client| client.go_on(view));
         if ready[1] != 0 {
             accept(listener, &mut clients);
         }
     }
 }
 
-/// Waits until something is to be done; what each descriptor has: the bell, the listener, the clients.
+/// Waits until something is to be done; the events of each descriptor: the bell, the listener, the clients.
 fn wait(listener: &UnixListener, bell: &OwnedFd, clients: &[Client]) -> Vec<libc::c_short> {
     let entry = |fd: RawFd, events| libc::pollfd { fd, events, revents: 0 };
     let mut polled = vec![entry(bell.as_raw_fd(), libc::POLLIN), entry(listener.as_raw_fd(), libc::POLLIN)];
@@ -140,7 +139,7 @@ fn user_of(stream: &UnixStream) -> Option<u32> {
 }
 
 impl Client {
-    /// What it waits for. While it is answered nothing is read: it has to take the answer first.
+    /// Events that it waits for. While it is answered nothing is read: it has to take the answer first.
     fn wants(&self) -> libc::c_short {
         match (self.recording.is_some(), self.output.is_empty()) {
             (true, _) => 0,
@@ -171,8 +170,8 @@ impl Client {
         }
     }
 
-    /// Does what can be done now; `false`: it is done with.
-    fn go_on(&mut self, shared: &Arc<Shared>) -> bool {
+    /// Does all that can be done now; `false`: it is done with.
+    fn go_on(&mut self, view: &View) -> bool {
         if let Some((running, due)) = self.recording.take() {
             if Instant::now() < due {
                 self.recording = Some((running, due));
@@ -192,7 +191,7 @@ impl Client {
             if line.len() > LINE_MAX {
                 return self.refuse();
             }
-            match request::answer(shared, &line) {
+            match request::answer(view, &line) {
                 Reply::Line(line) => self.say(&line),
                 Reply::Later(running, window) => {
                     self.recording = Some((running, Instant::now() + window));

@@ -1,4 +1,4 @@
-//! What workers do in a chosen window, for a Perfetto timeline.
+//! Rings of events: what workers do in a chosen window, for a timeline. `stats/recording.rs` begins and ends recordings.
 //!
 //! ```text
 //!  session   0: off; odd: a recording goes on, by its number            one word, which workers read once a slice
@@ -24,17 +24,12 @@
 //! again before the next session, which can not begin while the copy is made. A worker that was late, and appends after the end,
 //! appends behind what is copied.
 
-mod draw;
-
 use std::sync::atomic::Ordering as O;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crossbeam_utils::CachePadded;
 
-use crate::clock::{Clock, now};
 use crate::primitives::{AtomicU32, AtomicU64};
-use crate::shared::{Shared, Slice};
 
 /// No recording goes on.
 pub(crate) const OFF: u32 = 0;
@@ -42,16 +37,17 @@ pub(crate) const OFF: u32 = 0;
 const EVENTS: usize = 1 << 16;
 const WORDS: usize = 4;
 
-/// The longest window of a recording.
-pub const WINDOW_MAX: Duration = Duration::from_secs(1);
-
-/// Why a slice ended.
+/// Reason why a slice ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Stop {
+pub enum Stop {
+    /// Its request ended.
     Ended,
+    /// Its quantum was over.
     Preempted,
+    /// Its request let others run.
     Yielded,
+    /// Its request waits.
     Parked,
     /// It had not, when the window ended.
     Running,
@@ -59,15 +55,43 @@ pub(crate) enum Stop {
 
 /// Something that a worker did; times in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Event {
+pub enum Event {
     /// A request was on the worker.
-    Slice { begin: u64, end: u64, class: u16, number: u64, stop: Stop },
+    Slice {
+        /// Beginning.
+        begin: u64,
+        /// End.
+        end: u64,
+        /// Number of its class.
+        class: u16,
+        /// Number of the request.
+        number: u64,
+        /// Reason of the end.
+        stop: Stop,
+    },
     /// There was nothing to do.
-    Idle { begin: u64, end: u64 },
+    Idle {
+        /// Beginning.
+        begin: u64,
+        /// End.
+        end: u64,
+    },
     /// The thread slept.
-    Asleep { begin: u64, end: u64 },
+    Asleep {
+        /// Beginning.
+        begin: u64,
+        /// End.
+        end: u64,
+    },
     /// Requests came from the inbox of another worker.
-    Moved { at: u64, from: u16, requests: u32 },
+    Moved {
+        /// Time.
+        at: u64,
+        /// That worker.
+        from: u16,
+        /// How many.
+        requests: u32,
+    },
 }
 
 impl Event {
@@ -98,7 +122,8 @@ impl Event {
         }
     }
 
-    fn end(self) -> u64 {
+    /// Its end, or its time.
+    pub fn end(self) -> u64 {
         match self {
             Event::Slice { end, .. } | Event::Idle { end, .. } | Event::Asleep { end, .. } => end,
             Event::Moved { at, .. } => at,
@@ -153,8 +178,8 @@ impl Ring {
 pub(crate) struct Timelines {
     session: CachePadded<AtomicU32>,
     rings: Box<[OnceLock<Ring>]>,
-    /// Who records, and the number of its session.
-    recorder: Arc<Mutex<u32>>,
+    /// Held by the recorder; the number of its session.
+    recorder: Mutex<u32>,
 }
 
 impl std::fmt::Debug for Timelines {
@@ -168,7 +193,7 @@ impl Timelines {
         Timelines {
             session: CachePadded::new(AtomicU32::new(OFF)),
             rings: (0..workers).map(|_| OnceLock::new()).collect(),
-            recorder: Arc::default(),
+            recorder: Mutex::default(),
         }
     }
 
@@ -178,125 +203,40 @@ impl Timelines {
         self.session.load(O::Relaxed)
     }
 
+    /// Begins a recording; its session. None: another one goes on.
+    pub(crate) fn begin(&self) -> Option<u32> {
+        for ring in &self.rings {
+            ring.get_or_init(|| Ring::new(EVENTS));
+        }
+        let mut last = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.session() != OFF {
+            return None;
+        }
+        *last = last.wrapping_add(2) | 1;
+        self.session.store(*last, O::Release);
+        Some(*last)
+    }
+
+    /// Ends the recording; events and lost ones by worker.
+    pub(crate) fn end(&self, session: u32) -> Vec<(Vec<Event>, u64)> {
+        // The next recording begins only after the copy.
+        let _one = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
+        self.session.store(OFF, O::Release);
+        let copies = self.rings.iter().map(|ring| ring.get().map(|ring| ring.copy(session)));
+        copies.map(Option::unwrap_or_default).collect()
+    }
+
+    /// Ends the recording, if it goes on, without its events.
+    pub(crate) fn cancel(&self, session: u32) {
+        let _ = self.session.compare_exchange(session, OFF, O::AcqRel, O::Relaxed);
+    }
+
     /// Adds an event to what `worker`, who calls, has done in `session`, which it has read before.
     pub(crate) fn append(&self, worker: usize, session: u32, event: Event) {
         // The relaxed load of the session does not order the rings' making, `get` does.
         if let Some(ring) = self.rings[worker].get() {
             ring.append(session, event);
         }
-    }
-}
-
-/// What the workers of a runtime did in a window. Made by [`Runtime::record_timeline`](crate::Runtime::record_timeline).
-#[derive(Clone, Debug)]
-pub struct Recording {
-    clock: Clock,
-    classes: Vec<&'static str>,
-    /// When the window began and ended, in cycles.
-    began: u64,
-    ended: u64,
-    /// By worker.
-    events: Vec<Vec<Event>>,
-    lost: Vec<u64>,
-}
-
-crate::error::debug_is_text!(RecordError);
-
-/// A timeline that can not be recorded.
-#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum RecordError {
-    /// A window of no length, or one that is too long.
-    #[error("a window of {0:?} can not be recorded: write more than 0 and at most {WINDOW_MAX:?}")]
-    Window(Duration),
-    /// There is one recording at a time.
-    #[error("another timeline is being recorded; ask again when it is done")]
-    Busy,
-}
-
-/// A recording that goes on; dropping it ends it.
-pub(crate) struct Running {
-    shared: Arc<Shared>,
-    session: u32,
-    began: u64,
-}
-
-impl Running {
-    /// Begins a recording for `window`.
-    ///
-    /// # Errors
-    /// [`RecordError`].
-    pub(crate) fn begin(shared: &Arc<Shared>, window: Duration) -> Result<Running, RecordError> {
-        if window.is_zero() || window > WINDOW_MAX {
-            return Err(RecordError::Window(window));
-        }
-        let timelines = &shared.observer.timeline;
-        for ring in &timelines.rings {
-            ring.get_or_init(|| Ring::new(EVENTS));
-        }
-        let mut last = timelines.recorder.lock().unwrap_or_else(PoisonError::into_inner);
-        if timelines.session() != OFF {
-            return Err(RecordError::Busy);
-        }
-        *last = last.wrapping_add(2) | 1;
-        let began = now();
-        timelines.session.store(*last, O::Release);
-        Ok(Running { shared: Arc::clone(shared), session: *last, began })
-    }
-
-    /// Ends it.
-    pub(crate) fn end(self) -> Recording {
-        let shared = &self.shared;
-        let timelines = &shared.observer.timeline;
-        let ended = now();
-        // The next recording begins only after the copy.
-        let _one = timelines.recorder.lock().unwrap_or_else(PoisonError::into_inner);
-        timelines.session.store(OFF, O::Release);
-        let copies = timelines.rings.iter().map(|ring| ring.get().map(|ring| ring.copy(self.session)));
-        let (mut events, lost): (Vec<_>, Vec<_>) = copies.map(Option::unwrap_or_default).unzip();
-        for (worker, events) in events.iter_mut().enumerate() {
-            self.add_present(worker, ended, events);
-        }
-        let classes = shared.settings.classes.all();
-        Recording { clock: shared.clock, classes, began: self.began, ended, events, lost }
-    }
-
-    /// What goes on when the window ends is not in the ring yet.
-    fn add_present(&self, worker: usize, ended: u64, events: &mut Vec<Event>) {
-        let board = &self.shared.workers[worker].board;
-        let last = events.last().map_or(0, |event| event.end());
-        let (class, slice) =
-            (Slice(board.slice.load(O::Relaxed)).class(), board.slice_start.load(O::Acquire));
-        let idle = board.idle_since.load(O::Relaxed);
-        let goes_on = |since: u64| since != 0 && since < ended && since >= last;
-        if goes_on(slice) {
-            events.push(Event::Slice { begin: slice, end: ended, class, number: 0, stop: Stop::Running });
-        } else if goes_on(idle) {
-            events.push(Event::Idle { begin: idle, end: ended });
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let timelines = &self.shared.observer.timeline;
-        let _ = timelines.session.compare_exchange(self.session, OFF, O::AcqRel, O::Relaxed);
-    }
-}
-
-impl Recording {
-    /// How long the window was.
-    pub fn window(&self) -> Duration {
-        self.clock.duration(self.ended - self.began)
-    }
-
-    /// How many slices, idle times and moves it has.
-    pub fn events(&self) -> usize {
-        self.events.iter().map(Vec::len).sum()
-    }
-
-    /// How many found no room: of the workers with as many as a ring holds, the window shows the beginning.
-    pub fn lost(&self) -> u64 {
-        self.lost.iter().sum()
     }
 }
 

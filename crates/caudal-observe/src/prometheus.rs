@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use super::snapshot::{ClassStats, Snapshot, WorkerStats};
-use crate::histogram::Histogram;
+use caudal_rt::histogram::Histogram;
+use caudal_rt::stats::{ClassStats, Snapshot, WorkerStats};
 
 /// Bounds of buckets of times, in ns: 100 ns to 10 s.
 const TIMES_NS: [f64; 25] = [
@@ -122,65 +122,59 @@ const NUMBERS: [OfWorker; 8] = [
     ),
 ];
 
-impl Snapshot {
-    /// The snapshot in Prometheus' text format, to be served as `text/plain; version=0.0.4`. Take one since the start of the runtime:
-    /// Prometheus wants counters that only grow.
-    pub fn to_prometheus(&self) -> String {
-        let mut text = Text(String::new());
-        for histogram in &HISTOGRAMS {
-            text.head(
-                histogram.name,
-                "histogram",
-                &format!("{} Raw: stalls of the machine are in it.", histogram.help),
-            );
-            for class in &self.classes {
-                text.histogram(histogram, class);
-            }
-        }
-        for (name, kind, help, values) in NUMBERS {
-            text.head(name, kind, help);
-            for (number, worker) in self.workers.iter().enumerate() {
-                for (label, value) in values(worker) {
-                    let comma = if label.is_empty() { "" } else { "," };
-                    text.sample(name, &format!("worker=\"{number}\"{comma}{label}"), value);
-                }
-            }
-        }
-        self.totals(&mut text);
-        text.0
-    }
-
-    fn totals(&self, text: &mut Text) {
-        for (event, count) in self.counters.all() {
-            let name = match event {
-                "stuck" => "caudal_stuck_total".to_owned(),
-                event => format!("caudal_requests_{event}_total"),
-            };
-            text.head(&name, "counter", help_of(event));
-            text.sample(&name, "", count as f64);
-        }
-        for (name, help, value) in [
-            ("caudal_stacks", "Stacks of coroutines that are mapped.", self.stacks.mapped),
-            ("caudal_stacks_limit", "Stacks that there may be.", self.stacks.limit),
-            (
-                "caudal_overloaded",
-                "1 while more requests come than the workers can do.",
-                u64::from(self.overloaded),
-            ),
-        ] {
-            text.head(name, "gauge", help);
-            text.sample(name, "", value as f64);
-        }
-        text.head("caudal_uptime_seconds", "gauge", "For how long the runtime has run.");
-        text.sample("caudal_uptime_seconds", "", self.uptime_ns as f64 / 1e9);
-        text.head("caudal_runtime_info", "gauge", "Which runtime it is.");
-        let (name, version) = (escaped(&self.runtime.name), escaped(&self.runtime.version));
-        text.sample(
-            "caudal_runtime_info",
-            &format!("name=\"{name}\",version=\"{version}\",stalls=\"raw\""),
-            1.0,
+/// The snapshot in Prometheus' text format, to be served as `text/plain; version=0.0.4`. Take one since the start of the runtime:
+/// Prometheus wants counters that only grow.
+pub(crate) fn text(snapshot: &Snapshot) -> String {
+    let mut text = Text(String::new());
+    for histogram in &HISTOGRAMS {
+        text.head(
+            histogram.name,
+            "histogram",
+            &format!("{} Raw: stalls of the machine are in it.", histogram.help),
         );
+        for class in &snapshot.classes {
+            text.histogram(histogram, class);
+        }
     }
+    for (name, kind, help, values) in NUMBERS {
+        text.head(name, kind, help);
+        for (number, worker) in snapshot.workers.iter().enumerate() {
+            for (label, value) in values(worker) {
+                let comma = if label.is_empty() { "" } else { "," };
+                text.sample(name, &format!("worker=\"{number}\"{comma}{label}"), value);
+            }
+        }
+    }
+    totals(snapshot, &mut text);
+    text.0
+}
+
+fn totals(snapshot: &Snapshot, text: &mut Text) {
+    for (event, count) in snapshot.counters.all() {
+        let name = match event {
+            "stuck" => "caudal_stuck_total".to_owned(),
+            event => format!("caudal_requests_{event}_total"),
+        };
+        text.head(&name, "counter", help_of(event));
+        text.sample(&name, "", count as f64);
+    }
+    for (name, help, value) in [
+        ("caudal_stacks", "Stacks of coroutines that are mapped.", snapshot.stacks.mapped),
+        ("caudal_stacks_limit", "Stacks that there may be.", snapshot.stacks.limit),
+        (
+            "caudal_overloaded",
+            "1 while more requests come than the workers can do.",
+            u64::from(snapshot.overloaded),
+        ),
+    ] {
+        text.head(name, "gauge", help);
+        text.sample(name, "", value as f64);
+    }
+    text.head("caudal_uptime_seconds", "gauge", "For how long the runtime has run.");
+    text.sample("caudal_uptime_seconds", "", snapshot.uptime_ns as f64 / 1e9);
+    text.head("caudal_runtime_info", "gauge", "Which runtime it is.");
+    let (name, version) = (escaped(&snapshot.runtime.name), escaped(&snapshot.runtime.version));
+    text.sample("caudal_runtime_info", &format!("name=\"{name}\",version=\"{version}\",stalls=\"raw\""), 1.0);
 }
 
 fn help_of(event: &str) -> &'static str {

@@ -1,4 +1,4 @@
-//! What a runtime has measured until some moment, or between two.
+//! Numbers of a runtime at some moment, or between two.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -7,9 +7,9 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use super::measured::Taken;
+use crate::board::histogram::Histogram;
+use crate::board::measured::Taken;
 use crate::clock::now;
-use crate::histogram::Histogram;
 use crate::shared::{Shared, Slice, Worker};
 
 /// Are the times when the machine took a core away from its worker in the histograms?
@@ -22,7 +22,7 @@ pub enum Stalls {
     Raw,
 }
 
-/// Which runtime it is.
+/// Name, process and version of a runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Its name; of its program, unless [`Builder::name`](crate::Builder::name) says otherwise.
@@ -33,18 +33,18 @@ pub struct Identity {
     pub version: String,
 }
 
-/// What a runtime has measured since it started, or since an earlier snapshot.
+/// Numbers of a runtime since it started, or since an earlier snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// Which runtime it is.
+    /// The runtime.
     pub runtime: Identity,
     /// When it started, in milliseconds since 1970.
     pub started_unix_ms: u64,
     /// For how long it has run.
     pub uptime_ns: u64,
-    /// What the numbers are of: of so long until now.
+    /// Span of the numbers, until now.
     pub interval_ns: u64,
-    /// What the histograms hold.
+    /// Contents of the histograms.
     pub stalls: Stalls,
     /// In the order of registration.
     pub classes: Vec<ClassStats>,
@@ -59,7 +59,7 @@ pub struct Snapshot {
     pub overloaded: bool,
 }
 
-/// What is measured of the requests of a class, on all workers. Whoever has been counted in `sojourn` has been in `service`
+/// Measurements of the requests of a class, on all workers. Whoever has been counted in `sojourn` has been in `service`
 /// and `queueing` as well; requests that have started and not ended are in `queueing` only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClassStats {
@@ -86,7 +86,7 @@ pub struct ClassStats {
     pub unprobed: bool,
 }
 
-/// What a worker has done, and does.
+/// Numbers of a worker.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkerStats {
     /// Time on requests.
@@ -107,13 +107,13 @@ pub struct WorkerStats {
     pub running: Option<String>,
     /// For how long it has been in that request without a switch.
     pub running_ns: u64,
-    /// That is too long: others take its unstarted requests.
+    /// It is too long: others take its unstarted requests.
     pub stuck: bool,
     /// Time for which it was ready to run and had no core, because others had it; it is in the other times as well. By the kernel, to
     /// within half a second; 0 where the kernel does not say.
     #[serde(default)]
     pub waited_ns: u64,
-    /// That was a tenth of its time or more in the last half of a second.
+    /// It was so for a tenth of its time or more in the last half of a second.
     #[serde(default)]
     pub starved: bool,
 }
@@ -150,9 +150,20 @@ pub struct StackStats {
     pub bytes: u64,
 }
 
+/// Name, process and version.
+pub(crate) fn identity(shared: &Shared) -> Identity {
+    let name = shared.settings.name.clone().unwrap_or_else(own_name);
+    Identity { name, pid: std::process::id(), version: env!("CARGO_PKG_VERSION").to_owned() }
+}
+
+/// The name of this program's file.
+fn own_name() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    path.file_name().map_or_else(|| "?".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
 /// Reads everything.
 pub(crate) fn take(shared: &Arc<Shared>) -> Snapshot {
-    let observer = &shared.observer;
     let ns = |cycles: u64| shared.clock.picos(cycles).0 / 1_000;
     let ns_per_cycle = 1e9 / shared.clock.hz();
     let names = shared.settings.classes.all();
@@ -165,15 +176,15 @@ pub(crate) fn take(shared: &Arc<Shared>) -> Snapshot {
     });
     let classes = classes.collect();
     let workers = shared.workers.iter().map(|worker| of_worker(worker, shared)).collect();
-    let stacks = observer.stacks.get().map_or_else(StackStats::default, |budget| StackStats {
+    let stacks = shared.stacks.get().map_or_else(StackStats::default, |budget| StackStats {
         mapped: budget.mapped() as u64,
         limit: budget.limit().stacks as u64,
         bytes: budget.config().size as u64,
     });
-    let uptime_ns = ns(now().saturating_sub(observer.started));
-    let started = observer.started_at.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let uptime_ns = ns(now().saturating_sub(shared.began.cycles));
+    let started = shared.began.at.duration_since(UNIX_EPOCH).unwrap_or_default();
     Snapshot {
-        runtime: observer.identity.clone(),
+        runtime: identity(shared),
         started_unix_ms: u64::try_from(started.as_millis()).unwrap_or(u64::MAX),
         uptime_ns,
         interval_ns: uptime_ns,
@@ -253,7 +264,7 @@ fn counters(shared: &Shared) -> Counters {
 }
 
 impl Snapshot {
-    /// What came between `earlier` and this, both of one runtime. What is of a moment (requests inside, inboxes, stacks) is this
+    /// The difference between `earlier` and this, both of one runtime. Numbers of a moment (requests inside, inboxes, stacks) are this
     /// one's.
     #[must_use]
     pub fn since(&self, earlier: &Snapshot) -> Snapshot {

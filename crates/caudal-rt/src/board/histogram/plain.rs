@@ -2,7 +2,7 @@
 
 use super::{BUCKETS, bounds_of, index_of, midpoint_of};
 
-/// What a [`LiveHistogram`](super::LiveHistogram) held at some moment, in its unit or in a multiple of it.
+/// Values of a [`LiveHistogram`](super::LiveHistogram) at some moment, in its unit or in a multiple of it.
 ///
 /// Results are in the unit after [`Self::scaled`]; percentiles are off by at most
 /// [`RELATIVE_ERROR`](super::RELATIVE_ERROR), whatever the scale.
@@ -104,6 +104,25 @@ impl Histogram {
             let (low, high) = bounds_of(index);
             (low as f64 * self.scale, high as f64 * self.scale, count)
         })
+    }
+
+    /// Tells `record` each value that stands for a bucket, rounded to whole units of the results, with its count: a bucket's midpoint, and for
+    /// the largest value itself. For conversions to other libraries' histograms: scale to picoseconds or nanoseconds first.
+    pub fn for_each_value(&self, mut record: impl FnMut(u64, u64)) {
+        let max = self.max();
+        // Saturates at the end of `u64`.
+        let mut each = |value: f64, count| record(value.round() as u64, count);
+        let mut used = self.used().peekable();
+        while let Some((index, count)) = used.next() {
+            let last = used.peek().is_none();
+            let midpoint = (midpoint_of(index) as f64 * self.scale).min(max);
+            if count > u64::from(last) {
+                each(midpoint, count - u64::from(last));
+            }
+            if last {
+                each(max, 1);
+            }
+        }
     }
 
     /// Number and count of each bucket in use.

@@ -75,25 +75,6 @@ proptest! {
         let exact = alone.max();
         prop_assert!(difference.max() >= exact && difference.max() <= exact * (1.0 + 2.0 * RELATIVE_ERROR));
     }
-
-    #[test]
-    fn exports_keep_counts_and_percentiles(values in values()) {
-        // HdrHistogram knows no 0, and results are floating point: exact to 2^53.
-        let mut values: Vec<u64> = values.iter().map(|value| (value >> 11).max(1)).collect();
-        let (stats, hdr) = (of(&values).to_stats(), of(&values).to_hdr());
-        values.sort_unstable();
-        prop_assert_eq!(stats.count(), values.len() as u64);
-        prop_assert_eq!(hdr.len(), values.len() as u64);
-        prop_assert_eq!(stats.max(), *values.last().unwrap());
-        for p in PERCENTILES {
-            let exact = exact_percentile(&values, p) as f64;
-            let error = exact * (RELATIVE_ERROR + caudal_stats::RELATIVE_ERROR) + 1.0;
-            prop_assert!((stats.percentile(p) as f64 - exact).abs() <= error, "p{p}: {}", stats.percentile(p));
-            // Its own error: one part in a thousand.
-            let error = exact * (RELATIVE_ERROR + 2e-3) + 1.0;
-            prop_assert!((hdr.value_at_percentile(p) as f64 - exact).abs() <= error);
-        }
-    }
 }
 
 #[test]
@@ -114,7 +95,7 @@ fn an_empty_one() {
     let empty = LiveHistogram::new().snapshot();
     assert!(empty.is_empty() && empty.mean().is_nan());
     assert_eq!((empty.count(), empty.percentile(99.0), empty.max(), empty.sum()), (0, 0.0, 0.0, 0.0));
-    assert_eq!((empty.to_stats().count(), empty.to_hdr().len(), empty.buckets().count()), (0, 0, 0));
+    assert_eq!(empty.buckets().count(), 0);
     let mut merged = of(&[5]).scaled(2.0);
     merged.merge(&empty);
     assert_eq!((merged.count(), merged.max()), (1, 10.0));
