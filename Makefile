@@ -100,7 +100,8 @@ lint: ## formatting, clippy and rustdoc, circles of modules, openings of doc com
 	@scripts/part run 'clippy' $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	@RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" scripts/part run 'rustdoc' \
 		$(CARGO) doc --workspace --no-deps --locked --document-private-items
-	@scripts/part run 'circles of modules, doc comments, links' $(CARGO) run -q --locked -p caudal-lint
+	@scripts/part run 'circles and floors of modules, doc comments, links' $(CARGO) run -q --locked -p caudal-lint
+	@scripts/part run 'dependencies of the runtime' scripts/runtime-needs
 	@scripts/part end
 
 deny: ## licences and sources of dependencies

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use caudal_observe::Observe as _;
 use caudal_rt::{
     Builder, CLASSES_MAX, ClassId, LeftBehind, OnFull, OnOverflow, OnStuck, Pinning, QUANTUM_MIN, Runtime,
     Shutdown, StartError, raw,
@@ -148,7 +149,7 @@ unsafe fn create(
     }
     // SAFETY: as the caller says.
     let path = unsafe { text(path) }.map_err(|status| (status, "path is null, or not UTF-8".to_owned()))?;
-    let mut builder = Runtime::builder(path).map_err(|error| explained(&error))?;
+    let mut builder = Runtime::builder(path).map_err(|error| explained(&error))?.observed();
     if !options.is_null() {
         // SAFETY: as the caller says.
         let options = unsafe { read_sized(options) }.map_err(|status| (status, BAD_SIZE.to_owned()))?;

@@ -2,8 +2,9 @@
 
 use std::ffi::{CString, c_char};
 
+use caudal_observe::Export as _;
 use caudal_rt::histogram::Histogram;
-use caudal_rt::observe::Snapshot;
+use caudal_rt::stats::Snapshot;
 
 use crate::abi::caudal_status::*;
 use crate::abi::*;

@@ -53,7 +53,7 @@ impl DispatcherBench {
             let over: &'static AtomicU64 = Box::leak(Box::default());
             let (begun, when) = channel();
             let source = Source { class, left: self.requests, begun: Some(begun), over };
-            let runtime = builder.pinning(Pinning::These(vec![1, 0])).socket(false).source(source).start()?;
+            let runtime = builder.pinning(Pinning::These(vec![1, 0])).source(source).start()?;
             let begun = when.recv()?;
             while over.load(Ordering::Acquire) == 0 {
                 std::thread::sleep(Duration::from_millis(1));

@@ -65,5 +65,5 @@ fn start(dispatch: &str) -> Runtime {
          discipline = {{ policy = \"processor-sharing\", quantum = \"1us\" }}\n"
     );
     let builder = Builder::parse(&text, "idle.toml").expect("the file is right");
-    builder.pinning(Pinning::None).spin(SPIN).socket(false).start().expect("threads")
+    builder.pinning(Pinning::None).spin(SPIN).start().expect("threads")
 }

@@ -59,7 +59,7 @@ impl Contestant {
         let class = builder.class("empty").expect("the first class");
         let (left, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let source = Requests { class, left: Arc::clone(&left), ended: Arc::clone(&ended) };
-        let builder = builder.pinning(Pinning::Cores).measuring(measuring).socket(false).source(source);
+        let builder = builder.pinning(Pinning::Cores).measuring(measuring).source(source);
         let hz = clock::Clock::of_this_machine().hz();
         Contestant { _runtime: builder.start().expect("a core"), left, ended, hz }
     }

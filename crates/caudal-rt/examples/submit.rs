@@ -116,7 +116,7 @@ fn builder(dispatch: &str) -> Builder {
         "[system]\ncores = 1\npools = \"per-core\"\ndispatch = {dispatch}\n\
          discipline = {{ policy = \"processor-sharing\", quantum = \"1us\" }}\n"
     );
-    Builder::parse(&text, "submit.toml").expect("the file is right").socket(false)
+    Builder::parse(&text, "submit.toml").expect("the file is right")
 }
 
 fn direct(requests: usize) -> Vec<u64> {

@@ -120,5 +120,5 @@ fn start(discipline: &str) -> Runtime {
         "[system]\ncores = 1\npools = \"per-core\"\ndispatch = {{ policy = \"random\" }}\ndiscipline = {discipline}\n"
     );
     let builder = Builder::parse(&text, "turn.toml").expect("the file is right");
-    builder.pinning(Pinning::Cores).socket(false).start().expect("a core")
+    builder.pinning(Pinning::Cores).start().expect("a core")
 }

@@ -12,8 +12,8 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use caudal_probe as probe;
 
+use crate::board::timeline::OFF;
 use crate::context::Context;
-use crate::observe::timeline::OFF;
 use crate::shared::{Notice, Request, Shared};
 
 /// What is known of the present slice. Only the worker's thread touches it.
@@ -77,7 +77,7 @@ impl Alone {
         let elided = self.elided.get() + 1;
         self.elided.set(elided);
         let worker = &shared.workers[usize::from(context.worker)];
-        if shared.settings.observe.measuring {
+        if shared.settings.measuring {
             let measured = shared.classes.of_worker(usize::from(context.worker));
             measured.class(cell.class.get()).preempted(noticed.saturating_sub(due));
         }
@@ -101,6 +101,6 @@ impl Alone {
             || context.timers.borrow().first_due() <= noticed
             || self.notice.get() != Some(shared.notice())
             || shared.quantum.load(Relaxed) != self.set_quantum.get()
-            || shared.observer.timeline.session() != OFF
+            || shared.timeline.session() != OFF
     }
 }

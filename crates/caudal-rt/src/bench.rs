@@ -5,19 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use caudal_config::SystemPlan;
+use caudal_fiber::stack::colour_of;
+use caudal_fiber::switch::{Point, switch};
 use caudal_policy::dispatch::AnyDispatch;
 
-use crate::cell::{Header, RUNTIME};
 use crate::classes::ClassId;
 use crate::clock::{Clock, now};
 use crate::dispatcher::Dispatcher;
 use crate::helper::Helper;
+use crate::request::{Reference, Wanted};
 use crate::runtime::Builder;
 use crate::shared::{Shared, Stage};
 use crate::source::{Intake, Source, new_request, prepare};
-use crate::stack::colour_of;
 use crate::start;
-use crate::switch::{Point, switch};
 
 /// A stack to switch to and back from.
 pub struct SwitchPair(Box<Pair>);
@@ -103,7 +103,7 @@ struct Flood {
     left: u64,
     shared: Arc<Shared>,
     /// Cells that are used in turn; more than all inboxes hold, so the next one is never in any.
-    ready: Vec<crate::cell::Request>,
+    ready: Vec<crate::request::Request>,
     next: usize,
 }
 
@@ -114,7 +114,8 @@ impl Flood {
         }
         let cell = self.ready[self.next];
         self.next = (self.next + 1) % self.ready.len();
-        prepare(&cell, self.class, 1, RUNTIME);
+        // SAFETY: it has come out of its inbox long ago, and nobody else has it.
+        unsafe { prepare(&cell, self.class, 1, Wanted::ByNobody) };
         intake.put(cell);
     }
 }
@@ -162,7 +163,7 @@ pub fn dispatcher(
             let _ = start::pin(Some(dispatch_core));
             let ready = match then {
                 Drain::Count => (0..shared.workers.len() * INBOX * 2)
-                    .map(|_| new_request(class, 1, || (), RUNTIME))
+                    .map(|_| new_request(class, 1, || (), Wanted::ByNobody))
                     .collect(),
                 Drain::Release => Vec::new(),
             };
@@ -194,7 +195,8 @@ fn drain(shared: &Shared, over: &AtomicBool, then: Drain, pause_ns: u64) {
             let before = *finished;
             while let Some((cell, _)) = worker.inbox.pop() {
                 if then == Drain::Release {
-                    Header::drop_ref(cell, RUNTIME);
+                    // SAFETY: that of the inbox.
+                    unsafe { cell.drop_ref(Reference::Runtime) };
                 }
                 *finished += 1;
             }

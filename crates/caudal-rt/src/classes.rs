@@ -1,4 +1,4 @@
-//! Classes of requests: a name each. What is measured of them is in [`crate::observe`].
+//! Classes of requests: a name each. Measurements of them are in [`crate::stats`].
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU16, Ordering};

@@ -106,6 +106,9 @@ pub(crate) struct Settings {
     /// The system as a file, for the head of the log.
     pub(crate) policy: String,
     pub(crate) classes: Arc<ClassNames>,
-    pub(crate) observe: crate::observe::Options,
+    /// Workers measure requests.
+    pub(crate) measuring: bool,
+    /// The runtime's name; none: that of the program's file.
+    pub(crate) name: Option<String>,
     pub(crate) threads: ThreadHooks,
 }

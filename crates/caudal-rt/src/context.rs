@@ -14,16 +14,17 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
+use caudal_fiber::overflow;
+use caudal_fiber::switch::go_on_at;
 use caudal_probe as probe;
 
 use crate::alone::Alone;
-use crate::cell::CANCEL;
 use crate::clock::now;
 use crate::config::OnOverflow;
-use crate::fiber::{Cancelled, Reason, Seat};
 use crate::foreign;
+use crate::request::coroutine::{Cancelled, Reason, Seat, suspend, suspend_at_probe};
+use crate::say::say;
 use crate::shared::{Request, Shared, Stage};
-use crate::stack::overflow;
 use crate::timer::{Timer, Timers};
 
 /// What is known on a worker's thread. Only that thread touches it.
@@ -202,7 +203,7 @@ extern "C" fn due(noticed: u64) {
     }
     current.context.noticed.set(noticed);
     // SAFETY: a hook is called on the coroutine that runs, in no critical section but its own.
-    unsafe { current.seat.as_ref().suspend_at_probe(Reason::Quantum) };
+    unsafe { suspend_at_probe(current.seat.as_ref(), Reason::Quantum) };
 }
 
 /// Since when the running request should have yielded: the end of its quantum, or when another thread has asked it to.
@@ -237,8 +238,8 @@ pub(crate) fn running() -> Option<overflow::Running> {
     let current = current()?;
     // SAFETY: the seat of the coroutine that runs.
     let top = unsafe { current.seat.as_ref() }.high as usize;
-    let class = current.shared().settings.classes.name(current.cell.class.get());
-    Some(overflow::Running { top, class })
+    let name = current.shared().settings.classes.name(current.cell.class.get());
+    Some(overflow::Running { top, name })
 }
 
 /// Why the interrupted coroutine can not be left as it is: something of it would stay behind on the worker's thread, and harm
@@ -264,26 +265,42 @@ pub(crate) fn on_overflow(fault: &overflow::Overflow) {
     if abandoned.is_some()
         && let Some(why) = bound_to_thread()
     {
-        overflow::say_not_abandoned(why);
+        say!(
+            "a request whose stack overflowed is not abandoned, as it would harm other requests of its worker: {why}"
+        );
         overflow::report_and_abort(fault)
     }
     let Some(current) = abandoned else { overflow::report_and_abort(fault) };
-    // SAFETY: the seat of the coroutine that runs.
-    let [instruction, stack] = unsafe { current.seat.as_ref() }.escape();
-    // SAFETY: the context of the signal handler that called; the registers take effect when that returns.
-    let general = unsafe { &mut (*fault.context).uc_mcontext.gregs };
-    general[libc::REG_RIP as usize] = instruction as i64;
-    general[libc::REG_RSP as usize] = stack as i64;
-    // Functions begin with the direction flag clear.
-    const DIRECTION: i64 = 1 << 10;
-    general[libc::REG_EFL as usize] &= !DIRECTION;
+    // SAFETY: the seat of the coroutine that runs, and the context of the signal handler that called.
+    unsafe { go_on_at(fault.context, current.seat.as_ref().abandon()) };
+}
+
+/// What is done about overflows in this process.
+pub(crate) fn overflow_hooks() -> overflow::Hooks {
+    let words = overflow::Words {
+        kind: "a request of class",
+        advice: "configure larger stacks (Builder::stack_bytes, in C stack_bytes), or let the handler recurse less and keep large \
+                 arrays on the heap",
+    };
+    overflow::Hooks { running, on_overflow, words, set_action }
+}
+
+/// By [`probe::plain_sigaction`]: the handler leaves an overflowed coroutine behind unless that is in a section, and must not be in one
+/// itself.
+unsafe extern "C" fn set_action(
+    signal: libc::c_int,
+    action: *const libc::sigaction,
+    before: *mut libc::sigaction,
+) -> libc::c_int {
+    // SAFETY: as the caller promises.
+    unsafe { probe::plain_sigaction(signal, action.cast(), before.cast()) }
 }
 
 /// What is told how long each measured critical section took, in cycles, while it is still in force.
 pub(crate) extern "C" fn on_section(cycles: u64) {
     let Some(me) = current() else { return };
     let shared = me.shared();
-    if shared.settings.observe.measuring {
+    if shared.settings.measuring {
         // The worker's thread alone records, and does not yield in between: the section is still in force.
         let worker = usize::from(me.context.worker);
         shared.classes.of_worker(worker).class(me.cell.class.get()).left_section(cycles);
@@ -361,9 +378,9 @@ impl Current<'_> {
     /// In a section of the runtime's own, which the coroutine takes along: a yield between the flag and the switch would put
     /// it among those that can run, where whoever wakes it would put it again.
     fn park_in_section(&self) {
-        if self.cell.park() {
+        if self.cell.state.park() {
             // SAFETY: this is the coroutine that runs.
-            unsafe { self.seat.as_ref().suspend(Reason::Park) };
+            unsafe { suspend(self.seat.as_ref(), Reason::Park) };
         }
     }
 
@@ -372,19 +389,19 @@ impl Current<'_> {
         Self::must_be_free("yield_now");
         let _quiet = NoYield::enter();
         // SAFETY: this is the coroutine that runs.
-        unsafe { self.seat.as_ref().suspend(Reason::Yield) };
+        unsafe { suspend(self.seat.as_ref(), Reason::Yield) };
     }
 
     /// The word of the coroutine that is not the runtime's.
     pub(crate) fn slot(&self) -> &Cell<*mut ()> {
         // SAFETY: the seat of the coroutine that runs, which the caller belongs to.
-        unsafe { &self.seat.as_ref().slot }
+        unsafe { &self.seat.as_ref().own.slot }
     }
 
     /// Has somebody asked for the request's end, or for that of all? The stage is looked at as well: a worker that never gets its
     /// core back from this request can not tell it.
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.cell.load() & CANCEL != 0 || self.shared().stage() >= Stage::Cancelling
+        self.cell.state.load().is_cancelled() || self.shared().stage() >= Stage::Cancelling
     }
 
     /// Unwinds if somebody has asked for the request's end. Not where that would be a panic in a panic.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use caudal_config::ConfigError;
 
-use crate::cell::Outcome;
+use crate::request::Outcome;
 
 /// Gives errors a `Debug` that is their text and what it was caused by. A program whose `main` returns a `Result` prints errors that
 /// way, and `Config(Invalid([Problem { …` tells nobody what to do.
@@ -110,7 +110,7 @@ pub enum StartError {
     },
     /// Stacks of that size, or so many, can not be had.
     #[error(transparent)]
-    Stacks(#[from] crate::stack::StackError),
+    Stacks(#[from] caudal_fiber::stack::StackError),
     /// The operating system refused something.
     #[error("{what}: {source}")]
     System {

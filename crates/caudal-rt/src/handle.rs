@@ -9,14 +9,13 @@ use std::sync::atomic::Ordering;
 use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
-use crate::cell::{
-    self, CANCEL, DONE, ENDING, Finished, HANDLE, Header, JOINED, Join, Outcome, PHASE, RUNTIME, TELL,
-    payload_at, payload_of, result_of,
-};
 use crate::clock::now;
 use crate::context::{Current, NoYield, current, until};
 use crate::error::{Ending, Failure, message};
 use crate::raw;
+use crate::request::{
+    self, Finished, Join, Outcome, Reference, Snapshot, Unended, Wanted, payload_at, payload_of, result_of,
+};
 use crate::say::say;
 use crate::shared::{Request, Shared};
 use crate::sleep::futex;
@@ -88,8 +87,8 @@ impl<T> Handle<T> {
 
     /// How the request ended, without its result, which stays; none while it has not.
     pub fn ending(&self) -> Option<Ending> {
-        let state = self.cell.load();
-        (state & PHASE == DONE).then(|| Header::outcome_of(state).into())
+        let state = self.cell.state.load();
+        state.outcome().filter(|_| state.is_done()).map(Ending::from)
     }
 
     /// What the handler panicked with, if it was text.
@@ -101,18 +100,17 @@ impl<T> Handle<T> {
 
     /// Has the request ended?
     pub fn is_done(&self) -> bool {
-        self.cell.load() & PHASE == DONE
+        self.cell.state.load().is_done()
     }
 
     #[cfg(all(test, loom))]
-    pub(crate) fn state(&self) -> u64 {
-        self.cell.load()
+    pub(crate) fn state(&self) -> Snapshot {
+        self.cell.state.load()
     }
 
     /// How it has ended, or is about to once its closure is dropped.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
-        let state = self.cell.load();
-        matches!(state & PHASE, DONE | ENDING).then(|| Header::outcome_of(state))
+        self.cell.state.load().outcome()
     }
 
     /// Asks for the request's end. One that waits ends at once, and `true` is the answer. One that has started ends when it
@@ -203,14 +201,11 @@ impl<T> Handle<T> {
     /// From now on the helper tells when the request ends, unless it has ended.
     fn ask_to_be_told(&self) {
         let (cell, helper) = (self.cell, &self.shared.helper);
-        if cell.load() & TELL != 0 {
+        if cell.state.load().is_to_be_told() {
             return;
         }
         helper.expect();
-        if cell
-            .change(|state| (state & (PHASE | TELL) != DONE && state & TELL == 0).then_some(state | TELL))
-            .is_err()
-        {
+        if !cell.state.ask_to_be_told() {
             helper.forget_one();
         }
     }
@@ -219,19 +214,20 @@ impl<T> Handle<T> {
         let this = std::mem::ManuallyDrop::new(self);
         // SAFETY: `this` is never dropped, so the runtime's part is taken out of it once.
         let shared = unsafe { std::ptr::read(&raw const this.shared) };
-        let state = this.cell.load();
-        debug_assert!(state & PHASE == DONE);
-        let result = match Header::outcome_of(state) {
+        let state = this.cell.state.load();
+        debug_assert!(state.is_done());
+        let result = match state.outcome() {
             // SAFETY: the request has ended, and this handle is the only one to take what it left.
-            Outcome::Returned => Ok(unsafe { result_of::<T>(this.cell) }),
+            Some(Outcome::Returned) => Ok(unsafe { result_of::<T>(this.cell) }),
             // SAFETY: as above.
-            Outcome::Panicked => Err(Failure::Panicked(unsafe { payload_of(this.cell) })),
-            Outcome::Cancelled => Err(Failure::Cancelled),
-            Outcome::Expired => Err(Failure::Expired),
-            Outcome::Abandoned => Err(Failure::Abandoned),
-            Outcome::Stopped => Err(Failure::Stopped),
+            Some(Outcome::Panicked) => Err(Failure::Panicked(unsafe { payload_of(this.cell) })),
+            Some(Outcome::Cancelled) => Err(Failure::Cancelled),
+            Some(Outcome::Expired) => Err(Failure::Expired),
+            Some(Outcome::Abandoned) => Err(Failure::Abandoned),
+            Some(Outcome::Stopped) | None => Err(Failure::Stopped),
         };
-        Header::drop_ref(this.cell, HANDLE);
+        // SAFETY: the handle's own, which is never dropped otherwise.
+        unsafe { this.cell.drop_ref(Reference::Handle) };
         drop(shared);
         result
     }
@@ -239,9 +235,7 @@ impl<T> Handle<T> {
 
 /// Ends a waiting request, or asks a started one to end. `true`: it waited.
 pub(crate) fn cancel(cell: Request, shared: &Shared) -> bool {
-    let header = cell;
-    let before = header.change(|state| (state & PHASE != DONE).then_some(state | CANCEL));
-    if before.is_err() {
+    if !cell.state.cancel() {
         return false;
     }
     if end_unstarted(cell, Outcome::Cancelled, shared) {
@@ -267,21 +261,22 @@ pub(crate) fn end_unstarted_if(
     cell: Request,
     outcome: Outcome,
     shared: &Shared,
-    wanted: impl Fn(u64) -> bool,
+    wanted: impl Fn(Snapshot) -> bool,
 ) -> bool {
-    let Some(waiting) = cell.end_waiting_if(outcome, wanted) else { return false };
+    let Some(unended) = cell.state.end_waiting_if(outcome, wanted) else { return false };
     shared.count_outcome(outcome);
-    if let Some(worker) = shared.workers.get(usize::from(Header::worker_of(waiting))) {
+    if let Some(worker) = shared.workers.get(usize::from(unended.worker())) {
         worker.board.left.fetch_add(1, Ordering::Relaxed);
     }
     if current().is_some() {
-        tell_of_unstarted(cell, shared);
+        tell_of_unstarted(cell, unended, shared);
         drop_unstarted(cell, outcome);
     } else {
         drop_unstarted(cell, outcome);
-        tell_of_unstarted(cell, shared);
+        tell_of_unstarted(cell, unended, shared);
     }
-    Header::drop_ref(cell, cell::ENDER);
+    // SAFETY: from `end_waiting_if`, which has made this call the request's ender.
+    unsafe { cell.drop_ref(Reference::Ender) };
     true
 }
 
@@ -298,27 +293,27 @@ fn drop_unstarted(cell: Request, outcome: Outcome) {
 }
 
 /// Whoever waits for the end of a request that never ran hears of it.
-fn tell_of_unstarted(cell: Request, shared: &Shared) {
-    let before = cell.end_unstarted();
-    if before & JOINED != 0
-        && let Some(waiter) = Request::at(cell.waiter.load(Ordering::Acquire))
+fn tell_of_unstarted(cell: Request, unended: Unended, shared: &Shared) {
+    let before = cell.state.end(unended);
+    if before.is_joined()
+        && let Some(waiter) = cell.waiter()
     {
         shared.wake(waiter);
     }
-    if before & TELL != 0 {
+    if before.is_to_be_told() {
         shared.helper.tell(cell);
     }
 }
 
 impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
-        let before = self.cell.state.fetch_and(!TELL, Ordering::AcqRel);
-        let told = before & TELL != 0;
+        let before = self.cell.state.stop_telling();
+        let told = before.is_to_be_told();
         if told {
             // Nobody is to be woken any more, and the task may hold much.
             drop(self.cell.waker.take());
         }
-        if before & PHASE != DONE {
+        if !before.is_done() {
             if told {
                 self.shared.helper.forget_one();
             }
@@ -331,19 +326,21 @@ impl<T> Drop for Handle<T> {
 impl<T> Handle<T> {
     /// Lets go of a request that had not ended a moment ago: whoever comes second of this and its end drops what it left.
     fn leave(&mut self) {
-        let before = self.cell.change(|state| (state & PHASE != DONE).then_some(state & !HANDLE));
-        if before.is_ok() {
+        // SAFETY: this is the handle, which is being dropped.
+        if unsafe { self.cell.state.drop_handle_unless_done() } {
             return;
         }
         // Read anew, with acquire ordering: the word that said no was not, and what the request left is about to be read.
-        drop_left_and_let_go(self.cell, self.cell.load());
+        drop_left_and_let_go(self.cell, self.cell.state.load());
     }
 }
 
 /// The started request, whose result is in its cell, has ended with `outcome`: its result goes to who waits for it, or away.
 #[inline(always)]
 pub(crate) fn hand_over(cell: Request, outcome: Outcome, shared: &Shared) {
-    see_to(cell, cell.finish(outcome), shared);
+    // SAFETY: the caller is the worker that has run the request.
+    let finished = unsafe { cell.state.finish(outcome) };
+    see_to(cell, finished, shared);
 }
 
 /// Does what is left to do for a started request that has ended.
@@ -355,24 +352,25 @@ pub(crate) fn see_to(cell: Request, finished: Finished, shared: &Shared) {
         Finished::Forgotten => drop_off_worker(cell),
         Finished::Tell => shared.helper.tell(cell),
         Finished::Joined { tell } => {
-            if let Some(waiter) = Request::at(cell.waiter.load(Ordering::Acquire)) {
+            if let Some(waiter) = cell.waiter() {
                 shared.wake(waiter);
             }
             if tell {
                 shared.helper.tell(cell);
             }
-            Header::drop_ref(cell, RUNTIME);
+            // SAFETY: `Finished::Joined` has left it to the caller.
+            unsafe { cell.drop_ref(Reference::Runtime) };
         }
     }
 }
 
 /// Drops the result of a request that has ended with `state`.
-pub(crate) fn drop_left(cell: Request, state: u64) {
+pub(crate) fn drop_left(cell: Request, state: Snapshot) {
     // SAFETY: the request has ended, and the caller is who takes what it left.
     unsafe {
-        match Header::outcome_of(state) {
-            Outcome::Returned => (cell.vtable.get().drop_result)(cell),
-            Outcome::Panicked => drop(payload_of(cell)),
+        match state.outcome() {
+            Some(Outcome::Returned) => (cell.vtable.get().drop_result)(cell),
+            Some(Outcome::Panicked) => drop(payload_of(cell)),
             _ => {}
         }
     }
@@ -380,11 +378,12 @@ pub(crate) fn drop_left(cell: Request, state: u64) {
 
 /// [`drop_left`], and the handle's reference to the cell, also when a destructor panics.
 #[inline]
-fn drop_left_and_let_go(cell: Request, state: u64) {
+fn drop_left_and_let_go(cell: Request, state: Snapshot) {
     struct LetGo(Request);
     impl Drop for LetGo {
         fn drop(&mut self) {
-            Header::drop_ref(self.0, HANDLE);
+            // SAFETY: the reference of the handle that is being dropped.
+            unsafe { self.0.drop_ref(Reference::Handle) };
         }
     }
     let _let_go = LetGo(cell);
@@ -396,11 +395,11 @@ fn drop_left_and_let_go(cell: Request, state: u64) {
 /// very request that it waits for. So a thread runs what may wait.
 #[inline]
 pub(crate) fn drop_off_worker(cell: Request) {
-    let state = cell.load();
-    let may_wait = match Header::outcome_of(state) {
-        Outcome::Returned => cell.vtable.get().has_destructor,
+    let state = cell.state.load();
+    let may_wait = match state.outcome() {
+        Some(Outcome::Returned) => cell.vtable.get().has_destructor,
         // SAFETY: the request has panicked, and only the caller takes the payload.
-        Outcome::Panicked => !is_plain(unsafe { payload_at(cell) }),
+        Some(Outcome::Panicked) => !is_plain(unsafe { payload_at(cell) }),
         _ => false,
     };
     let left = Left(cell, state);
@@ -426,14 +425,15 @@ fn drop_on_a_thread(left: Left) {
 }
 
 /// What a request has left that nobody wants, by its cell and the state in which it ended, with the runtime's reference.
-struct Left(Request, u64);
+struct Left(Request, Snapshot);
 
 impl Drop for Left {
     fn drop(&mut self) {
         let left = || drop_left(self.0, self.1);
         // A destructor that panics has nobody to tell, and must not take a worker along.
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(left));
-        Header::drop_ref(self.0, RUNTIME);
+        // SAFETY: `Finished::Forgotten` has left it to whoever drops the result.
+        unsafe { self.0.drop_ref(Reference::Runtime) };
     }
 }
 
@@ -468,12 +468,16 @@ impl<T> Unpin for Handle<T> {}
 
 /// A request that has ended and whose result was taken: what a handle holds after it was polled to the end.
 fn spent() -> Request {
-    let cell = cell::allocate();
-    cell.reset(HANDLE | cell::RUNTIME);
-    let _ = cell.end_waiting(Outcome::Stopped);
-    cell.end_unstarted();
-    Header::drop_ref(cell, cell::ENDER);
-    Header::drop_ref(cell, cell::RUNTIME);
+    let cell = request::allocate();
+    // SAFETY: the cell is fresh.
+    unsafe { cell.reset(Wanted::ByHandle) };
+    if let Some(unended) = cell.state.end_waiting_if(Outcome::Stopped, |_| true) {
+        let _ = cell.state.end(unended);
+        // SAFETY: from `end_waiting_if`.
+        unsafe { cell.drop_ref(Reference::Ender) };
+    }
+    // SAFETY: from `reset`; no queue has the cell.
+    unsafe { cell.drop_ref(Reference::Runtime) };
     cell
 }
 
@@ -482,8 +486,9 @@ mod tests {
     use std::sync::mpsc::{Sender, channel};
 
     use super::*;
-    use crate::cell::put_payload;
     use crate::classes::{ClassId, ClassNames};
+    use crate::request::Place;
+    use crate::request::put_payload;
     use crate::source::new_request;
 
     /// Says on which thread it is dropped.
@@ -500,9 +505,10 @@ mod tests {
         job: impl FnOnce() -> T + Send + 'static,
         end: impl FnOnce(Request) -> Outcome,
     ) -> Request {
-        let cell = new_request(ClassId::first(&ClassNames::default()), 0, job, RUNTIME);
-        assert!(cell.start(0, 1));
-        assert!(matches!(cell.finish(end(cell)), Finished::Forgotten));
+        let cell = new_request(ClassId::first(&ClassNames::default()), 0, job, Wanted::ByNobody);
+        assert!(cell.state.start(Place::new(0, 1)));
+        // SAFETY: nobody else has the request.
+        assert!(matches!(unsafe { cell.state.finish(end(cell)) }, Finished::Forgotten));
         cell
     }
 

@@ -5,7 +5,7 @@
 //! wait says so first ([`Helper::expect`]): it pays for waking the helper, if that sleeps.
 //!
 //! Why nobody waits in vain: `expected` counts who has said so and has not been told. It is added to before the flag
-//! [`TELL`](crate::cell::TELL) is set, so before the request can be pushed here; the helper sleeps without a limit only
+//! is set by which the request's end knows of the waiter, so before the request can be pushed here; the helper sleeps without a limit only
 //! while it is 0.
 //!
 //! *Threads that wait in [`crate::sync`]* do not know which runtime's worker is going to wake them, and may wait before there is any
@@ -22,8 +22,8 @@ use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
-use crate::cell::{Header, Request, TELLER};
 use crate::primitives::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, fence, shared_static};
+use crate::request::{Header, Reference, Request};
 use crate::ring::stack::TakeAllStack;
 use crate::sleep::futex;
 use crate::sync::Parker;
@@ -36,7 +36,7 @@ pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(5);
 /// What the helper and the others share.
 #[derive(Debug, Default)]
 pub(crate) struct Helper {
-    /// Requests that have ended and whose waiters have to be told; each with the reference `TELLER`.
+    /// Requests that have ended and whose waiters have to be told; each with the reference [`Reference::Teller`].
     to_tell: TakeAllStack<Header>,
     /// Waiters that have not been told.
     expected: AtomicU64,
@@ -101,7 +101,7 @@ impl Helper {
         self.expected.load(Ordering::SeqCst)
     }
 
-    /// Hands over a request that has ended, with its reference `TELLER`.
+    /// Hands over a request that has ended, with its reference [`Reference::Teller`].
     #[inline]
     pub(crate) fn tell(&self, cell: Request) {
         // SAFETY: cells stay where they are, and who ends a request pushes it once.
@@ -179,15 +179,16 @@ impl Helper {
             // SAFETY: a worker has claimed it and handed it over.
             unsafe { Parker::wake_thread(parker) };
         }
-        for cell in self.to_tell.take_all().map(Request::new) {
-            // SAFETY: this thread has the reference `TELLER`.
-            let header = cell;
+        for cell in self.to_tell.take_all() {
+            // SAFETY: addresses of cells are pushed there.
+            let header = unsafe { Request::of(cell) };
             // Somebody else's code: a panic of its own, which the hook reports, must not end the thread that tells all others.
             let _ = catch_unwind(AssertUnwindSafe(|| header.waker.wake()));
             header.told.store(1, Ordering::Release);
             futex::wake(&header.told, i32::MAX);
             self.forget_one();
-            Header::drop_ref(cell, TELLER);
+            // SAFETY: who has ended the request has left it to the helper.
+            unsafe { header.drop_ref(Reference::Teller) };
         }
     }
 }

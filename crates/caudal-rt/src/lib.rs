@@ -17,36 +17,34 @@ compile_error!(
 );
 
 mod alone;
-mod announce;
 mod belongings;
 #[doc(hidden)]
 pub mod bench;
+mod beside;
+mod board;
 pub mod carry;
-mod cell;
-mod census;
 mod classes;
 pub mod clock;
+mod collectors;
 mod config;
 mod context;
 mod custody;
 mod dispatcher;
 mod error;
-mod fiber;
 mod flag;
 mod foreign;
 mod fork;
 mod handle;
 mod helper;
-pub mod histogram;
 mod log;
 #[cfg(all(test, loom))]
 mod loom_models;
-pub mod observe;
 mod panic_hook;
 mod pause;
 mod place;
 mod primitives;
 pub mod raw;
+mod request;
 mod reserved;
 pub mod ring;
 mod runtime;
@@ -54,9 +52,8 @@ mod say;
 mod shared;
 mod sleep;
 mod source;
-pub mod stack;
 mod start;
-mod switch;
+pub mod stats;
 pub mod sync;
 pub mod task;
 pub mod time;
@@ -65,6 +62,15 @@ mod unwinding;
 mod watchdog;
 mod worker;
 
+/// Stacks of coroutines: of `caudal-fiber`, for whoever scans them or handles their overflows.
+pub mod stack {
+    pub use caudal_fiber::census::{InUse, each, on_enter};
+    pub use caudal_fiber::overflow::{self, AltStack};
+    pub use caudal_fiber::stack::*;
+}
+
+pub use beside::Beside;
+pub use board::histogram;
 pub use caudal_log::{DecisionLog, Entry, ThreadLog};
 pub use classes::{CLASSES_MAX, ClassId, TooManyClasses};
 pub use config::{OnFull, OnOverflow, OnStuck, Pinning};

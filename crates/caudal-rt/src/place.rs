@@ -72,7 +72,7 @@ impl Shared {
         // For timelines: a number that no other request of this process has.
         cell.number.set(thread_number() << 40 | PLACED.replace(PLACED.get() + 1) & ((1 << 40) - 1));
         // SAFETY: nobody else has seen the cell.
-        cell.place_unshared(worker as u16, self.mark);
+        unsafe { cell.state.place_unshared(self.place(worker as u16)) };
         self.workers[worker].inbox.push(cell, arrival).is_ok()
     }
 

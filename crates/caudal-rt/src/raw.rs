@@ -6,14 +6,13 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use crate::cell::Outcome;
 use crate::clock::now;
 use crate::context::{current, until};
 use crate::error::Ending;
-use crate::fiber;
 use crate::fork;
 use crate::handle::Handle;
 use crate::pause;
+use crate::request::{Outcome, coroutine};
 use crate::sync::{Mutex, MutexGuard};
 
 pub use crate::handle::{Heed, Waited};
@@ -82,7 +81,7 @@ fn unless_cancelled() -> Result<(), Cancelled> {
 /// # Panics
 /// Always, with what the runtime takes for a cancellation; the panic hook is not called.
 pub fn end_as_cancelled() -> ! {
-    std::panic::resume_unwind(Box::new(fiber::Cancelled))
+    std::panic::resume_unwind(Box::new(coroutine::Cancelled))
 }
 
 /// The word that the running request's coroutine keeps for the layer above; null outside of requests, and where nobody has set

@@ -1,5 +1,6 @@
 //! A runtime: its threads from start to shutdown, and submissions.
 
+use std::any::Any;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use caudal_config::{File, Host, Options, SystemPlan, write_policy};
 use caudal_log::DecisionLog;
+use caudal_workload::ServiceSpec;
 
-use crate::cell::{self, HANDLE, Header, NOWHERE, RUNTIME};
+use crate::beside::{Beside, StartBeside};
 use crate::classes::{ClassId, TooManyClasses};
 use crate::clock::now;
 use crate::config::{OnFull, OnOverflow, OnStuck, Pinning, Settings, ThreadHooks};
@@ -16,15 +18,20 @@ use crate::context::{NoYield, current, until};
 use crate::error::{Refused, StartError, SubmitError};
 use crate::handle::Handle;
 use crate::pause::pause;
+use crate::request::{self, NOWHERE, Reference, Wanted};
 use crate::reserved::Reservation;
 use crate::say::say;
 use crate::shared::{Request, Shared, Slice, Stage};
 use crate::source::{Source, make};
 use crate::start::{self, RunningThread, Started};
+use crate::stats::View;
 
-/// How a file is read that a runtime is going to run.
+/// Options of reading a file that a runtime is going to run. A file that also says which workload was planned for may stay as it is: a runtime
+/// meets the service times that come, and looks neither at `workload.service` nor at the data behind it.
 fn for_runtimes() -> Options {
-    Options { host: Host::Runtime, ..Options::default() }
+    let spec = ServiceSpec::named("exp-1us");
+    let service = spec.compile(Path::new("")).ok().map(|service| (spec, service));
+    Options { host: Host::Runtime, service, ..Options::default() }
 }
 
 /// What a runtime is told when it starts. Made by [`Runtime::builder`].
@@ -32,6 +39,7 @@ pub struct Builder {
     plan: SystemPlan,
     pub(crate) settings: Settings,
     pub(crate) sources: Vec<Box<dyn Source>>,
+    pub(crate) besides: Vec<StartBeside>,
 }
 
 impl Builder {
@@ -78,10 +86,11 @@ impl Builder {
             log: None,
             policy: String::new(),
             classes: Arc::default(),
-            observe: crate::observe::Options::default(),
+            measuring: true,
+            name: None,
             threads: ThreadHooks::default(),
         };
-        Builder { plan, settings, sources: Vec::new() }
+        Builder { plan, settings, sources: Vec::new(), besides: Vec::new() }
     }
 
     /// The class of requests with this name, for sources, which are made before the runtime.
@@ -217,6 +226,21 @@ impl Builder {
         self
     }
 
+    /// The name under which `caudal top` lists and finds the runtime; without it that of the program's file.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Builder {
+        self.settings.name = Some(name.into());
+        self
+    }
+
+    /// Whether workers measure requests; they do unless this says otherwise. It is there to measure what measuring costs: without it
+    /// all histograms are empty.
+    #[must_use]
+    pub fn measuring(mut self, measuring: bool) -> Builder {
+        self.settings.measuring = measuring;
+        self
+    }
+
     /// Adds a source of requests. With a dispatcher, that looks at all of them; without one, the first source is the first
     /// worker's and so on.
     #[must_use]
@@ -230,12 +254,21 @@ impl Builder {
     /// # Errors
     /// [`StartError`].
     pub fn start(self) -> Result<Runtime, StartError> {
-        let Builder { plan, mut settings, sources } = self;
+        let Builder { plan, mut settings, sources, besides } = self;
         if settings.log.is_some() {
             settings.policy = write_policy(&plan.system, &plan.costs, "");
         }
-        let Started { shared, threads, cores } = start::start(settings, sources)?;
-        Ok(Runtime { shared, threads: Mutex::new(threads), cores: Mutex::new(Some(cores)) })
+        let (Started { shared, threads, cores }, besides) =
+            start::start(settings, sources, |shared, cores| {
+                let beside = Beside { view: View(Arc::clone(shared)), cores };
+                besides.into_iter().map(|start| start(&beside)).collect::<Result<Vec<_>, _>>()
+            })?;
+        Ok(Runtime {
+            shared,
+            threads: Mutex::new(threads),
+            cores: Mutex::new(Some(cores)),
+            besides: Mutex::new(besides),
+        })
     }
 }
 
@@ -265,6 +298,7 @@ pub struct Runtime {
     threads: Mutex<Vec<RunningThread>>,
     /// Until its threads have ended.
     cores: Mutex<Option<Reservation>>,
+    pub(crate) besides: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 impl Runtime {
@@ -397,7 +431,8 @@ impl Runtime {
             self.shared.end_held_up();
         }
         start::stop_helper(&self.shared);
-        self.shared.observer.close();
+        let besides = std::mem::take(&mut *self.besides.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(besides);
     }
 
     /// Is the caller a request of this runtime?
@@ -411,7 +446,13 @@ impl Runtime {
         let shared = Arc::clone(&self.shared);
         shared.enter(Stage::Draining);
         let cores = self.cores.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let rest = Runtime { shared, threads: Mutex::new(threads), cores: Mutex::new(cores) };
+        let besides = std::mem::take(&mut *self.besides.lock().unwrap_or_else(PoisonError::into_inner));
+        let rest = Runtime {
+            shared,
+            threads: Mutex::new(threads),
+            cores: Mutex::new(cores),
+            besides: Mutex::new(besides),
+        };
         if let Err(error) =
             std::thread::Builder::new().name("caudal-end".to_owned()).spawn(move || drop(rest))
         {
@@ -586,7 +627,7 @@ impl<'a> RequestBuilder<'a> {
         let arrival = now();
         let cell = {
             let _quiet = NoYield::enter();
-            make(cell::allocate_outlined(), self.class, arrival, job, RUNTIME | HANDLE)
+            make(request::allocate_outlined(), self.class, arrival, job, Wanted::ByHandle)
         };
         self.prepare(cell, arrival);
         let unsubmitted = Unsubmitted(cell);
@@ -598,10 +639,11 @@ impl<'a> RequestBuilder<'a> {
             if pushed {
                 break;
             }
-            if !cell.move_to(NOWHERE, shared.mark) {
+            if !cell.state.move_to(shared.place(NOWHERE)) {
                 // It seemed to be at a worker, whose requests a shutdown has ended: it was accepted, and has ended like those.
                 std::mem::forget(unsubmitted);
-                Header::drop_ref(cell, RUNTIME);
+                // SAFETY: no queue has taken it.
+                unsafe { cell.drop_ref(Reference::Runtime) };
                 return Ok(Handle::new(cell, Arc::clone(shared)));
             }
             let refused = if shared.stage() != Stage::Running {
@@ -614,10 +656,13 @@ impl<'a> RequestBuilder<'a> {
                     shared.counts.refused.fetch_add(1, Relaxed);
                 }
                 std::mem::forget(unsubmitted);
-                // SAFETY: nobody else has seen the cell, whose closure is an `F`.
-                let job = unsafe { cell::take_job::<F>(cell) };
-                Header::drop_ref(cell, RUNTIME);
-                Header::drop_ref(cell, HANDLE);
+                // SAFETY: nobody else has seen the cell, whose closure is an `F`: both references are this call's.
+                let job = unsafe {
+                    let job = request::take_job::<F>(cell);
+                    cell.drop_ref(Reference::Runtime);
+                    cell.drop_ref(Reference::Handle);
+                    job
+                };
                 return Err(Refused { job, why });
             }
             wait_a_little();
@@ -628,7 +673,7 @@ impl<'a> RequestBuilder<'a> {
             shared.end_queued();
         }
         let _quiet = NoYield::enter();
-        cell::look_ahead();
+        request::look_ahead();
         Ok(Handle::new(cell, Arc::clone(shared)))
     }
 
@@ -649,10 +694,12 @@ struct Unsubmitted(Request);
 
 impl Drop for Unsubmitted {
     fn drop(&mut self) {
-        // SAFETY: nobody else has seen the cell, and its closure is still there.
-        unsafe { (self.0.vtable.get().drop_job)(self.0) };
-        Header::drop_ref(self.0, RUNTIME);
-        Header::drop_ref(self.0, HANDLE);
+        // SAFETY: nobody else has seen the cell, and its closure is still there: both references are this call's.
+        unsafe {
+            (self.0.vtable.get().drop_job)(self.0);
+            self.0.drop_ref(Reference::Runtime);
+            self.0.drop_ref(Reference::Handle);
+        }
     }
 }
 

@@ -1,33 +1,31 @@
 //! What the threads of one runtime share.
 
-use std::sync::Arc;
 use std::sync::atomic;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
 
+use caudal_fiber::stack::StackBudget;
 use caudal_policy::rebalance::RebalanceConfig;
 use caudal_probe as probe;
 use crossbeam_utils::CachePadded;
 
-use crate::cell::{Header, Outcome, PHASE, RUNTIME, STARTED, WAITING};
+use crate::board::measured::Classes;
+use crate::board::timeline::Timelines;
 use crate::classes::CLASSES_MAX;
-use crate::clock::Clock;
+use crate::clock::{Clock, now};
 use crate::config::Settings;
 use crate::custody::{Claimant, Custody, heavy_barrier};
 use crate::flag::RemoteFlag;
 use crate::handle::{end_unstarted, end_unstarted_if, see_to};
 use crate::helper::Helper;
 use crate::log::Logs;
-use crate::observe::Observer;
-use crate::observe::measured::Classes;
 use crate::primitives::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+use crate::request::{Coroutine, Estate, Header, Outcome, Phase, Place, Reference, Snapshot};
 use crate::ring::Ring;
 use crate::ring::stack::TakeAllStack;
 use crate::say::say;
 use crate::sleep::Lot;
-use crate::sync::Estate;
 use crate::watchdog::pressure::Pressure;
-use crate::worker::Coroutine;
-use crate::worker::migrate::coroutine_of;
 
 /// What a worker says of itself: one cache line that it alone writes, but for `left`. Whoever reads it, dispatcher, thieves,
 /// watchdog, reads what was true a moment ago.
@@ -102,18 +100,19 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// A request that was taken out of this worker's inbox is going to be at `place` of the runtime with `mark`. `false`: it has ended,
+    /// A request that was taken out of this worker's inbox is going to be at `place`. `false`: it has ended,
     /// and was counted by whoever ended it; the queue's reference is gone.
     #[inline]
-    pub(crate) fn give_away(&self, cell: Request, place: u16, mark: u32) -> bool {
-        if cell.load() & PHASE == STARTED {
+    pub(crate) fn give_away(&self, cell: Request, place: Place) -> bool {
+        if cell.state.load().is_started() {
             self.mail.started.fetch_sub(1, Ordering::Relaxed);
         }
-        let moved = cell.move_to(place, mark);
+        let moved = cell.state.move_to(place);
         if moved {
             self.board.left.fetch_add(1, Ordering::Relaxed);
         } else {
-            Header::drop_ref(cell, RUNTIME);
+            // SAFETY: that of the inbox, from which the caller has taken the request.
+            unsafe { cell.drop_ref(Reference::Runtime) };
         }
         moved
     }
@@ -150,7 +149,7 @@ impl Spent {
     }
 }
 
-pub(crate) use crate::cell::Request;
+pub(crate) use crate::request::Request;
 
 /// What the runtime is up to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -192,6 +191,13 @@ impl Notice {
     }
 }
 
+/// The start of a runtime, by the counter and by the system's clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Began {
+    pub(crate) cycles: u64,
+    pub(crate) at: SystemTime,
+}
+
 /// All of it.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -227,7 +233,10 @@ pub(crate) struct Shared {
     pub(crate) overloaded: atomic::AtomicBool,
     /// A bit for each class of whose long requests none has passed a probe; the watchdog says so.
     pub(crate) unprobed: atomic::AtomicU64,
-    pub(crate) observer: Observer,
+    pub(crate) timeline: Timelines,
+    /// The stacks of all workers, once they are known.
+    pub(crate) stacks: OnceLock<Arc<StackBudget>>,
+    pub(crate) began: Began,
     /// Started requests that the shutdown has given up, by class.
     pub(crate) given_up: Box<[atomic::AtomicU64]>,
     spin: u64,
@@ -284,7 +293,9 @@ impl Shared {
             counts: Counts::default(),
             overloaded: atomic::AtomicBool::new(false),
             unprobed: atomic::AtomicU64::new(0),
-            observer: Observer::new(&settings),
+            timeline: Timelines::new(settings.workers),
+            stacks: OnceLock::new(),
+            began: Began { cycles: now(), at: SystemTime::now() },
             given_up: (0..CLASSES_MAX).map(|_| atomic::AtomicU64::new(0)).collect(),
             spin: clock.cycles_of(settings.spin),
             workers: (0..settings.workers).map(worker).collect(),
@@ -301,6 +312,12 @@ impl Shared {
             notice: AtomicU32::new(Stage::Running as u32),
             forks: crate::fork::count(),
         }
+    }
+
+    /// The place of requests that are at `worker`, or at the dispatcher ([`NOWHERE`](crate::request::NOWHERE)).
+    #[inline(always)]
+    pub(crate) fn place(&self, worker: u16) -> Place {
+        Place::new(worker, self.mark)
     }
 
     /// Is this a child of the process that has the threads?
@@ -333,14 +350,10 @@ impl Shared {
     /// Wakes the coroutine of `cell`, which is parked or about to park.
     #[inline]
     pub(crate) fn wake(&self, cell: Request) {
-        use crate::cell::{NOTIFIED, PARKED};
-        let Some(before) = cell.notify(self.mark) else { return };
-        if before & (PARKED | NOTIFIED) == PARKED {
-            let worker = &self.workers[usize::from(Header::worker_of(before))];
-            // SAFETY: cells stay where they are, and who sets `NOTIFIED` first pushes alone.
-            unsafe { worker.mail.woken.push(cell.address()) };
-            self.wake_sleepers();
-        }
+        let Some(worker) = cell.state.notify(self.mark) else { return };
+        // SAFETY: cells stay where they are, and `notify` tells one caller alone to push.
+        unsafe { self.workers[usize::from(worker)].mail.woken.push(cell.address()) };
+        self.wake_sleepers();
     }
 
     /// Something is there to be done. Call it after that something has become visible.
@@ -376,34 +389,34 @@ impl Shared {
         self.entry.as_ref().is_none_or(Ring::is_empty)
     }
 
-    /// The started request, which the caller has, is given up with its coroutine: leaked, and its handle hears of it.
+    /// The started request, which the caller has taken out of a queue, is given up with its coroutine: leaked, and its handle hears of it.
     #[cold]
-    pub(crate) fn give_up(&self, cell: Request, coroutine: Coroutine) {
-        std::mem::forget(coroutine);
+    pub(crate) fn give_up(&self, cell: Request) {
+        std::mem::forget(cell.take_coroutine());
         self.give_up_if(cell, |_| true);
     }
 
     /// A started request is given up, if it is `wanted` by its state and nobody has done so.
-    pub(crate) fn give_up_if(&self, cell: Request, wanted: impl Fn(u64) -> bool) {
-        if !cell.give_up(wanted) {
-            return;
-        }
+    pub(crate) fn give_up_if(&self, cell: Request, wanted: impl Fn(Snapshot) -> bool) {
+        let Some(unended) = cell.state.give_up(wanted) else { return };
         // Before anybody hears of the end: what it refers to, a mutex of C's, say, may go then.
-        cell.execute();
+        // SAFETY: this call has given the request up.
+        unsafe { cell.execute() };
         self.given_up[usize::from(cell.class.get()) % CLASSES_MAX].fetch_add(1, Ordering::Relaxed);
         self.count_outcome(Outcome::Abandoned);
-        see_to(cell, cell.end_given_up(), self);
+        see_to(cell, cell.state.end_given_up(unended), self);
     }
 
     /// A worker has taken `cell` out of an inbox: what is it to do with it?
     #[inline(always)]
     pub(crate) fn admits(&self, cell: Request, stage: Stage, time: u64) -> Admission {
         self.end_if_due(cell, stage, time);
-        match cell.load() & PHASE {
-            WAITING => Admission::Waits,
-            STARTED => Admission::Started,
-            _ => {
-                Header::drop_ref(cell, RUNTIME);
+        match cell.state.load().phase() {
+            Phase::Waiting => Admission::Waits,
+            Phase::Started => Admission::Started,
+            Phase::Ending | Phase::Done | Phase::Free => {
+                // SAFETY: that of the inbox, from which the caller has taken the request.
+                unsafe { cell.drop_ref(Reference::Runtime) };
                 Admission::Ended
             }
         }
@@ -432,12 +445,13 @@ impl Shared {
         for ring in inboxes.chain(&self.entry) {
             while let Some((cell, _)) = ring.pop() {
                 // The queue's reference is this thread's now.
-                if cell.load() & PHASE == STARTED {
-                    self.give_up(cell, coroutine_of(cell));
+                if cell.state.load().is_started() {
+                    self.give_up(cell);
                     continue;
                 }
                 end_unstarted(cell, Outcome::Stopped, self);
-                Header::drop_ref(cell, RUNTIME);
+                // SAFETY: that of the queue, from which this has taken the request.
+                unsafe { cell.drop_ref(Reference::Runtime) };
             }
         }
     }
@@ -459,9 +473,10 @@ impl Shared {
     }
 
     pub(crate) fn end_all_at(&self, worker: u16, but: *mut Header) {
-        let is_here = |state| Header::is_at(state, worker, self.mark);
-        crate::cell::for_each(|cell| {
-            if cell.address().as_ptr() != but && is_here(cell.load()) {
+        let place = self.place(worker);
+        let is_here = |state: Snapshot| state.is_at(place);
+        crate::request::for_each(|cell| {
+            if cell.address().as_ptr() != but && is_here(cell.state.load()) {
                 self.give_up_if(cell, is_here);
                 end_unstarted_if(cell, Outcome::Stopped, self, is_here);
             }

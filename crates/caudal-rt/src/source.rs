@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::cell::{self, Header, RUNTIME};
 use crate::classes::ClassId;
+use crate::request::{self, Header, Wanted};
 use crate::say::say;
 use crate::shared::Request;
 
@@ -90,7 +90,7 @@ impl<'a> Intake<'a> {
     pub fn submit<F: FnOnce() + Send + 'static>(&mut self, class: ClassId, arrival: u64, job: F) {
         assert!(self.has_room(), "a source hands in {BATCH} requests at a time at most");
         class.must_be(self.of);
-        self.put(new_request(class, arrival, job, RUNTIME));
+        self.put(new_request(class, arrival, job, Wanted::ByNobody));
     }
 
     #[inline]
@@ -103,34 +103,41 @@ impl<'a> Intake<'a> {
 
 /// A cell with a request that nobody else knows of yet.
 #[inline]
-pub(crate) fn new_request<F, T>(class: ClassId, arrival: u64, job: F, refs: u64) -> Request
+pub(crate) fn new_request<F, T>(class: ClassId, arrival: u64, job: F, wanted: Wanted) -> Request
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    make(cell::allocate(), class, arrival, job, refs)
+    make(request::allocate(), class, arrival, job, wanted)
 }
 
 /// As [`new_request`], in a cell that is free.
 #[inline]
-pub(crate) fn make<F, T>(cell: Request, class: ClassId, arrival: u64, job: F, refs: u64) -> Request
+pub(crate) fn make<F, T>(cell: Request, class: ClassId, arrival: u64, job: F, wanted: Wanted) -> Request
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     // SAFETY: the cell is fresh, and what the closure and its result borrow lives for ever.
-    unsafe { cell::fill(cell, job) };
-    prepare(&cell, class, arrival, refs);
+    unsafe {
+        request::fill(cell, job);
+        prepare(&cell, class, arrival, wanted);
+    }
     cell
 }
 
+/// Makes a cell that holds a closure a request.
+///
+/// # Safety
+/// The cell is free, and the caller's alone.
 #[inline]
-pub(crate) fn prepare(header: &Header, class: ClassId, arrival: u64, refs: u64) {
+pub(crate) unsafe fn prepare(header: &Header, class: ClassId, arrival: u64, wanted: Wanted) {
     header.class.set(class.number);
     header.arrival.store(arrival, std::sync::atomic::Ordering::Relaxed);
     header.deadline.set(u64::MAX);
     header.quantum.set(0);
     header.migratable.set(false);
     header.told.store(0, std::sync::atomic::Ordering::Relaxed);
-    header.reset(refs);
+    // SAFETY: as the caller promises.
+    unsafe { header.reset(wanted) };
 }

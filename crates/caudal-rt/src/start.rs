@@ -8,6 +8,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use caudal_config::{Pools, System};
+use caudal_fiber::overflow::{self, AltStack};
+use caudal_fiber::stack::{Refusal, StackBudget, StackConfig, StackError, StackPool};
 use caudal_log::Watched;
 use caudal_policy::discipline::{Discipline, DisciplineConfig, Fcfs, Las, ProcessorSharing};
 use caudal_policy::dispatch::{AnyDispatch, DispatchConfig};
@@ -25,10 +27,9 @@ use crate::reserved::Reservation;
 use crate::say::say;
 use crate::shared::Shared;
 use crate::source::{Asked, Source};
-use crate::stack::{AltStack, Refusal, StackBudget, StackConfig, StackError, StackPool, overflow};
 use crate::unwinding::PANICS_UNWIND;
 use crate::worker::{Parts, Worker};
-use crate::{belongings, carry, census, foreign, fork, panic_hook, watchdog};
+use crate::{belongings, carry, collectors, foreign, fork, panic_hook, watchdog};
 
 /// Has a system a dispatcher? One whose dispatch looks at workers needs a thread that does.
 pub(crate) fn is_two_level(system: &System) -> bool {
@@ -44,8 +45,12 @@ pub(crate) struct Started {
     pub(crate) cores: Reservation,
 }
 
-/// Starts everything: the threads of workers, dispatcher and helper.
-pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result<Started, StartError> {
+/// Starts everything: the threads of workers, dispatcher and helper, then what runs beside them.
+pub(crate) fn start<B>(
+    settings: Settings,
+    sources: Vec<Box<dyn Source>>,
+    beside: impl FnOnce(&Arc<Shared>, &[usize]) -> Result<B, StartError>,
+) -> Result<(Started, B), StartError> {
     if fork::is_orphaned() {
         return Err(StartError::Forked);
     }
@@ -62,7 +67,7 @@ pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result
     fork::watch();
     panic_hook::install();
     foreign::look_for_cxx();
-    census::warn_of_collectors();
+    collectors::warn();
     // Needs a thread, which no worker may hold up.
     belongings::prepare();
     probe::set_hook(on_due);
@@ -73,7 +78,7 @@ pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result
     let shared = Arc::new(Shared::new(settings, Clock::of_this_machine(), Arc::new(Helper::default())));
     // Those that sources know already.
     (0..shared.settings.classes.all().len()).for_each(|class| shared.classes.prepare(class as u16));
-    let _ = shared.observer.stacks.set(Arc::clone(&stacks));
+    let _ = shared.stacks.set(Arc::clone(&stacks));
     let mut threads =
         Threads { shared: Arc::clone(&shared), gate: Arc::default(), running: Vec::new(), complete: false };
     let mut sources = sources.into_iter();
@@ -85,9 +90,9 @@ pub(crate) fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result
         threads.dispatcher(cores.get(shared.workers.len()).copied(), sources.collect())?;
     }
     threads.helper()?;
-    crate::observe::socket::open(&shared, &cores)?;
+    let beside = beside(&shared, &cores)?;
     threads.complete = true;
-    Ok(Started { shared, threads: std::mem::take(&mut threads.running), cores: reserved })
+    Ok((Started { shared, threads: std::mem::take(&mut threads.running), cores: reserved }, beside))
 }
 
 /// Installs the handler of stack overflows, once: each installation keeps what it was told for ever.
@@ -95,7 +100,7 @@ fn watch_overflows() -> Result<(), StartError> {
     static DONE: Mutex<bool> = Mutex::new(false);
     let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
     if !*done {
-        overflow::install(overflow::Hooks { running: context::running, on_overflow: context::on_overflow })?;
+        overflow::install(context::overflow_hooks())?;
         *done = true;
     }
     Ok(())

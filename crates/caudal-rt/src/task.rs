@@ -99,7 +99,6 @@ mod tests {
         let sections = &snapshot.class("x").unwrap().sections;
         assert_eq!(sections.count(), 5, "the outermost ones, of requests");
         let least_ns = 100_000.0 / runtime.shared().clock.hz() * 1e9;
-        assert!(sections.percentile(0.0) >= least_ns * (1.0 - 2.0 * crate::histogram::RELATIVE_ERROR));
-        assert!(snapshot.to_prometheus().contains("caudal_critical_section_seconds_count{class=\"x\"} 5"));
+        assert!(sections.percentile(0.0) >= least_ns * (1.0 - 2.0 * crate::board::histogram::RELATIVE_ERROR));
     }
 }

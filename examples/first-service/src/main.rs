@@ -10,6 +10,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Instant;
 
+use caudal_observe::Observe as _;
 use caudal_rt::{ClassId, Runtime, Shutdown};
 
 type Store = BTreeMap<u64, u64>;
@@ -47,7 +48,7 @@ struct Service {
 
 impl Service {
     fn new(policy: &str) -> Result<Service, Box<dyn Error>> {
-        let runtime = Runtime::builder(policy)?.name("first-service").start()?;
+        let runtime = Runtime::builder(policy)?.name("first-service").observed().start()?;
         let (get, scan) = (runtime.class("get")?, runtime.class("scan")?);
         Ok(Service { runtime, get, scan, store: Arc::new(store()) })
     }

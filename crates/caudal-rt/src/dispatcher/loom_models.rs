@@ -108,7 +108,7 @@ fn taken_back_from_who_is_stuck() {
         let mut dispatcher = dispatcher(&shared);
         dispatcher.take_in();
         dispatcher.place_held();
-        let stuck = usize::from(Header::worker_of(handle.state()));
+        let stuck = usize::from(handle.state().worker());
         shared.workers[stuck].board.stuck.store(1, Relaxed);
         let (canceller, worker) = (canceller(handle), worker(&shared, stuck as u16));
         dispatcher.rescue();

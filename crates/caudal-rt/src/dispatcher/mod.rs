@@ -20,14 +20,13 @@ use caudal_policy::random::{Draw, hash};
 
 use self::timekeeper::{Timekeeper, all_have_ended};
 pub(crate) use self::view::View;
-use crate::cell::{HANDLE, Header, NOWHERE, Outcome, PHASE, RUNTIME, STARTED, WAITING};
 use crate::clock::now;
 use crate::handle::end_unstarted;
 use crate::log::{DispatchLog, Writer};
+use crate::request::{NOWHERE, Outcome, Phase, Reference, Snapshot};
 use crate::ring::SingleProducer;
 use crate::shared::{Request, Shared, Stage};
 use crate::source::{Asked, BATCH, Intake, Source};
-use crate::worker::migrate::coroutine_of;
 
 /// Requests that a policy may hold before nothing more is taken in.
 const HELD_MAX: usize = 4 * BATCH;
@@ -231,11 +230,12 @@ impl<'a> Dispatcher<'a> {
     /// Else it has ended, here or before, and the queue's reference is gone.
     #[inline]
     fn is_to_be_placed(&self, cell: Request) -> bool {
-        match cell.load() & PHASE {
-            WAITING if !self.has_to_end(cell) => true,
-            STARTED => self.goes_on(cell),
+        match cell.state.load().phase() {
+            Phase::Waiting if !self.has_to_end(cell) => true,
+            Phase::Started => self.goes_on(cell),
             _ => {
-                Header::drop_ref(cell, RUNTIME);
+                // SAFETY: that of the queue, from which the request came.
+                unsafe { cell.drop_ref(Reference::Runtime) };
                 false
             }
         }
@@ -246,7 +246,7 @@ impl<'a> Dispatcher<'a> {
     fn goes_on(&self, cell: Request) -> bool {
         let stops = self.shared.stage() == Stage::Stopping;
         if stops {
-            self.shared.give_up(cell, coroutine_of(cell));
+            self.shared.give_up(cell);
         }
         !stops
     }
@@ -254,14 +254,15 @@ impl<'a> Dispatcher<'a> {
     /// `false`: the inbox is full.
     #[inline]
     fn put(&mut self, worker: usize, cell: Request) -> bool {
-        let state = cell.load();
-        if state & PHASE == STARTED {
+        let state = cell.state.load();
+        if state.is_started() {
             self.shared.workers[worker].mail.started.fetch_add(1, Relaxed);
         }
-        if state & (HANDLE | PHASE) == WAITING {
-            // Nobody can cancel it, and nobody else has it.
-            cell.place_unshared(worker as u16, self.shared.mark);
-        } else if !cell.move_to(worker as u16, self.shared.mark) {
+        let place = self.shared.place(worker as u16);
+        if state.waits_without_handle() {
+            // SAFETY: nobody can cancel it, and nobody else has it.
+            unsafe { cell.state.place_unshared(place) };
+        } else if !cell.state.move_to(place) {
             // Cancelled this moment: it goes its way, and is thrown away there.
             self.shared.workers[worker].board.left.fetch_add(1, Relaxed);
         }
@@ -274,11 +275,11 @@ impl<'a> Dispatcher<'a> {
 
     /// The inbox of `worker` was full: the request stays here, and is not there for whoever cancels it.
     #[cold]
-    fn keep(&mut self, worker: usize, cell: Request, state: u64) {
-        if state & PHASE == STARTED {
+    fn keep(&mut self, worker: usize, cell: Request, state: Snapshot) {
+        if state.is_started() {
             self.shared.workers[worker].mail.started.fetch_sub(1, Relaxed);
         }
-        if !cell.move_to(NOWHERE, self.shared.mark) {
+        if !cell.state.move_to(self.shared.place(NOWHERE)) {
             // Cancelled while it seemed to be there, and so counted as one that has left: then it has been placed as well.
             self.view.placed(worker);
         }
@@ -347,7 +348,7 @@ impl<'a> Dispatcher<'a> {
                 continue;
             }
             while let Some((cell, _)) = other.inbox.pop() {
-                if other.give_away(cell, NOWHERE, self.shared.mark) {
+                if other.give_away(cell, self.shared.place(NOWHERE)) {
                     self.held.push_back(cell);
                 }
             }

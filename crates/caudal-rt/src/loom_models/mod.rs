@@ -30,13 +30,12 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use caudal_config::{File, Host, Options};
 
 use crate::Builder;
-use crate::cell::{Cells, HANDLE, Header, Outcome, RUNTIME};
 use crate::classes::ClassId;
 use crate::clock::Clock;
 use crate::config::Settings;
-use crate::fiber;
 use crate::handle::{Handle, hand_over};
 use crate::primitives::{Ordering, thread};
+use crate::request::{Cells, Outcome, Reference, Wanted, coroutine};
 use crate::shared::{Admission, Request, Shared};
 use crate::source::new_request;
 use crate::worker::Books;
@@ -62,8 +61,8 @@ pub(crate) fn settings(workers: usize, dispatch: &str) -> Settings {
     let options = Options { host: Host::Runtime, ..Options::default() };
     let plan = File::parse_with(&text, "model.toml", &options).unwrap().systems.remove(0);
     let mut settings = Builder::of(plan).workers(workers).queues(2, 2).settings;
-    settings.observe.measuring = false;
-    settings.observe.name = Some(String::new());
+    settings.measuring = false;
+    settings.name = Some(String::new());
     settings
 }
 
@@ -124,8 +123,9 @@ impl Tally {
 
 /// A request in the inbox of `worker`, and its handle.
 pub(crate) fn placed(shared: &Arc<Shared>, worker: u16, tally: &Arc<Tally>) -> (Request, Handle<Product>) {
-    let cell = new_request(ClassId::first(&shared.settings.classes), 0, tally.job(), RUNTIME | HANDLE);
-    cell.place_unshared(worker, shared.mark);
+    let cell = new_request(ClassId::first(&shared.settings.classes), 0, tally.job(), Wanted::ByHandle);
+    // SAFETY: nobody else knows of the request.
+    unsafe { cell.state.place_unshared(shared.place(worker)) };
     shared.workers[usize::from(worker)].inbox.push(cell, 0).unwrap();
     (cell, Handle::new(cell, Arc::clone(shared)))
 }
@@ -138,11 +138,12 @@ pub(crate) fn run_one(shared: &Shared, worker: u16, cell: Request, books: &mut B
     }
     books.inside += 1;
     shared.end_if_due(cell, stage, 0);
-    if !cell.start(worker, shared.mark) {
+    if !cell.state.start(shared.place(worker)) {
         books.inside -= 1;
-        return Header::drop_ref(cell, RUNTIME);
+        // SAFETY: that of the inbox.
+        return unsafe { cell.drop_ref(Reference::Runtime) };
     }
-    let outcome = fiber::run(cell);
+    let outcome = coroutine::run(cell);
     assert_eq!(outcome, Outcome::Returned);
     hand_over(cell, outcome, shared);
     books.end(0, &shared.workers[usize::from(worker)].board);

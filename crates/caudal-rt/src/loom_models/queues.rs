@@ -8,11 +8,11 @@ use crate::shared::Stage;
 
 const DIRECT: &str = "random";
 
-/// What a thief does: it takes the oldest request of worker 0 over to its own inbox.
+/// A thief takes the oldest request of worker 0 over to its own inbox.
 fn steal(shared: &Shared, thief: u16) {
     let (victim, me) = (&shared.workers[0], &shared.workers[usize::from(thief)]);
     if let Some((cell, stamp)) = victim.inbox.pop()
-        && victim.give_away(cell, thief, shared.mark)
+        && victim.give_away(cell, shared.place(thief))
     {
         me.inbox.push(cell, stamp).unwrap();
         me.board.received.store(1, Ordering::Relaxed);

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::*;
 use crate::Failure;
-use crate::cell::{CANCEL, DONE, HANDLE, Join, PHASE};
 use crate::handle::{Heed, Waited};
 use crate::primitives::AtomicBool;
+use crate::request::{Join, Wanted};
 
 const DIRECT: &str = "random";
 
@@ -188,23 +188,23 @@ fn cancelled_while_a_thread_waits() {
 }
 
 /// A request that `worker` has started, whose coroutine the calling thread stands for.
-fn started(shared: &Shared, worker: u16, refs: u64) -> Request {
-    let cell = new_request(ClassId::first(&shared.settings.classes), 0, || (), refs);
-    assert!(cell.start(worker, shared.mark));
+fn started(shared: &Shared, worker: u16, wanted: Wanted) -> Request {
+    let cell = new_request(ClassId::first(&shared.settings.classes), 0, || (), wanted);
+    assert!(cell.state.start(shared.place(worker)));
     cell
 }
 
 /// The coroutine of `me` parks, and its worker sleeps until that is woken.
 fn park(shared: &Shared, me: Request, worker: usize) {
-    if !me.park() {
+    if !me.state.park() {
         return;
     }
     let woken = &shared.workers[worker].mail.woken;
     loop {
-        let cells: Vec<_> = woken.take_all().map(Request::new).collect();
+        let cells: Vec<_> = woken.take_all().collect();
         if let [cell] = cells[..] {
-            assert_eq!(cell, me);
-            return me.unpark();
+            assert_eq!(cell, me.address());
+            return me.state.unpark();
         }
         assert!(cells.is_empty(), "it is on the list once at most");
         shared.lot.sleep_unless(None, || !woken.is_empty());
@@ -213,7 +213,7 @@ fn park(shared: &Shared, me: Request, worker: usize) {
 
 /// The coroutine of `me` comes to its end.
 fn end(shared: &Shared, me: Request, outcome: Outcome) {
-    fiber::run(me);
+    coroutine::run(me);
     hand_over(me, outcome, shared);
 }
 
@@ -234,7 +234,7 @@ fn given_up_by_two_while_the_handle_goes() {
     let settings = settings(1, DIRECT);
     model(3, move || {
         let shared = shared(&settings);
-        let cell = started(&shared, 0, RUNTIME | HANDLE);
+        let cell = started(&shared, 0, Wanted::ByHandle);
         let handle = Handle::<()>::new(cell, Arc::clone(&shared));
         let threads = [false, true].map(|shutdown| given_up_later(&shared, cell, shutdown));
         let _ = handle.cancel();
@@ -249,7 +249,7 @@ fn given_up_while_a_thread_waits() {
     let settings = settings(1, DIRECT);
     model(1, move || {
         let shared = shared(&settings);
-        let cell = started(&shared, 0, RUNTIME | HANDLE);
+        let cell = started(&shared, 0, Wanted::ByHandle);
         let handle = Handle::<()>::new(cell, Arc::clone(&shared));
         let threads = [given_up_later(&shared, cell, true), helper(&shared)];
         assert!(matches!(handle.wait(), Err(Failure::Abandoned)));
@@ -266,7 +266,7 @@ fn a_coroutine_joins() {
     model(3, move || {
         let (shared, tally) = (shared(&settings), Arc::default());
         let (cell, handle) = placed(&shared, 0, &tally);
-        let me = started(&shared, 1, RUNTIME);
+        let me = started(&shared, 1, Wanted::ByNobody);
         let worker = worker(&shared, 0);
         while !handle.is_done() {
             if cell.join(me) == Join::Waits {
@@ -289,7 +289,7 @@ fn a_coroutine_joins_who_is_cancelled() {
         let (shared, tally) = (shared(&settings), Arc::default());
         let (cell, handle) = placed(&shared, 0, &tally);
         let handle = Arc::new(handle);
-        let me = started(&shared, 1, RUNTIME);
+        let me = started(&shared, 1, Wanted::ByNobody);
         let canceller = {
             let handle = Arc::clone(&handle);
             thread::spawn(move || handle.cancel())
@@ -315,19 +315,19 @@ fn a_parked_coroutine_is_cancelled() {
     let settings = settings(1, DIRECT);
     model(2, move || {
         let shared = shared(&settings);
-        let me = started(&shared, 0, RUNTIME | HANDLE);
+        let me = started(&shared, 0, Wanted::ByHandle);
         let handle = Handle::<()>::new(me, Arc::clone(&shared));
         let waker = {
             let shared = Arc::clone(&shared);
             thread::spawn(move || shared.wake(me))
         };
         let canceller = thread::spawn(move || assert!(!handle.cancel(), "it has started"));
-        while me.load() & CANCEL == 0 {
+        while !me.state.load().is_cancelled() {
             park(&shared, me, 0);
         }
         end(&shared, me, Outcome::Cancelled);
         canceller.join().unwrap();
         waker.join().unwrap();
-        assert_eq!(me.load() & PHASE, DONE);
+        assert!(me.state.load().is_done());
     });
 }

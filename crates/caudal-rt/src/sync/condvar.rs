@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use super::list::{Claimed, GaveUp, Leave, List, Node, Spin, Waiter as _};
+use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter as _};
 use super::{Mutex, MutexGuard, Parker, Patience, gave_up};
 use crate::context::NoYield;
 use crate::primitives::{AtomicBool, Ordering};
+use crate::request::Leave;
 
 /// What ended a wait at a [`Condvar`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 //! `open` is set, and waiters are queued, under the list's lock; so a waiter sees that the gate is open or is seen by who
 //! opens it. Opening is Release and passing Acquire: what came before the one is over for the other.
 
-use super::list::{Claimed, GaveUp, Leave, List, Node, Spin, Waiter};
+use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter};
 use crate::context::NoYield;
 use crate::primitives::{AtomicBool, Ordering};
+use crate::request::Leave;
 
 /// See the [module](self).
 pub(crate) struct Gate<W> {

@@ -42,6 +42,7 @@ use std::ptr::{self, NonNull};
 
 use crate::context::NoYield;
 use crate::primitives::{AtomicBool, AtomicU32, Ordering, UnsafeCell, spin_loop};
+use crate::request::{Leave, Will};
 
 /// Why a waiter does not wait any longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,63 +51,6 @@ pub(crate) enum GaveUp {
     TimedOut,
     /// Its request was cancelled.
     Cancelled,
-}
-
-/// What is to be done in the place of a waiter that is given up. It stays in place while a [`Will`] refers to it.
-pub(crate) struct Leave<'a> {
-    leave: &'a dyn Fn(),
-    /// That of the wait in which this one is.
-    outer: std::cell::Cell<*const Leave<'static>>,
-}
-
-impl<'a> Leave<'a> {
-    pub(crate) fn by(leave: &'a dyn Fn()) -> Leave<'a> {
-        Leave { leave, outer: std::cell::Cell::new(ptr::null()) }
-    }
-}
-
-/// The chain of `leave`s of a request, or of what stands for one in a model; the innermost first.
-pub(crate) trait Estate {
-    fn innermost(&self) -> *const Leave<'static>;
-    fn set_innermost(&self, leave: *const Leave<'static>);
-
-    /// Does all that is to be done. The owner has been given up, and nobody else does this.
-    fn execute(&self) {
-        let mut at = self.innermost();
-        self.set_innermost(ptr::null());
-        // SAFETY: on the owner's stack, which is leaked as it is: who owns it revokes a will before what that refers to goes.
-        while let Some(leave) = unsafe { at.as_ref() } {
-            at = leave.outer.get();
-            (leave.leave)();
-        }
-    }
-}
-
-/// While this lives, a waiter that is given up does what its [`Leave`] says.
-#[must_use = "it holds while it lives"]
-pub(crate) struct Will<'a> {
-    estate: Option<&'a dyn Estate>,
-    leave: &'a Leave<'a>,
-}
-
-impl<'a> Will<'a> {
-    /// In `estate`; none: of who is never given up.
-    pub(crate) fn new(estate: Option<&'a dyn Estate>, leave: &'a Leave<'a>) -> Will<'a> {
-        if let Some(estate) = estate {
-            leave.outer.set(estate.innermost());
-            // Only the lifetime changes: it is revoked before that is over.
-            estate.set_innermost(ptr::from_ref(leave).cast());
-        }
-        Will { estate, leave }
-    }
-}
-
-impl Drop for Will<'_> {
-    fn drop(&mut self) {
-        if let Some(estate) = self.estate {
-            estate.set_innermost(self.leave.outer.get());
-        }
-    }
 }
 
 /// Who waits: a coroutine, a thread, or what stands for them in a model.

@@ -29,9 +29,10 @@
 //!
 //! **Orderings.** Taking is Acquire and freeing Release, so sections are ordered; a hand-off is ordered by telling.
 
-use super::list::{Claimed, GaveUp, Leave, List, Node, Spin, Waiter};
+use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter};
 use crate::context::NoYield;
 use crate::primitives::{AtomicU32, Ordering};
+use crate::request::Leave;
 
 const LOCKED: u32 = 1;
 const QUEUED: u32 = 2;

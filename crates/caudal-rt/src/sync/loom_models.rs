@@ -15,9 +15,10 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread::{self, JoinHandle, Thread};
 
 use super::gate::Gate;
-use super::list::{Estate, GaveUp, Leave, Node, Waiter, Will};
+use super::list::{GaveUp, Node, Waiter};
 use super::lock::RawLock;
 use super::permits::{NoPermits, Permits};
+use crate::request::{Estate, Leave, Will};
 
 /// A thread of the model.
 struct Modelled {
@@ -66,7 +67,8 @@ impl Waiter for Modelled {
 
     fn wait(&self) -> Result<(), GaveUp> {
         if self.doomed {
-            self.execute();
+            // SAFETY: nobody else gives the waiter up, which ends its thread below.
+            unsafe { self.execute() };
             resume_unwind(Box::new("given up"));
         }
         match self.gives_up {

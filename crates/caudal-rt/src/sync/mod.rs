@@ -71,7 +71,7 @@ pub use rwlock::{ReadGuard, RwLock, WriteGuard};
 pub use semaphore::{Permit, Semaphore};
 
 pub(crate) use gate::Gate;
-pub(crate) use list::{Estate, GaveUp, Leave};
+pub(crate) use list::GaveUp;
 pub(crate) use parker::{Parker, Patience};
 #[cfg(all(test, loom))]
 pub(crate) use {list::Waiter, lock::RawLock};

@@ -15,10 +15,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::list::{Claimed, GaveUp, Leave, List, Node, Spin, Waiter as _};
+use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter as _};
 use super::permits::{NoPermits, PERMITS_MAX, Permits};
 use super::{Parker, Patience, gave_up};
 use crate::context::NoYield;
+use crate::request::Leave;
 
 /// Why a value was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -24,11 +24,12 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::list::{Estate, GaveUp, Leave, Waiter, Will};
+use super::list::{GaveUp, Waiter};
 use crate::clock::now;
 use crate::context::{Current, current, of_worker, until};
 use crate::helper::{Asleep, Helper};
 use crate::primitives::{AtomicU32, Ordering};
+use crate::request::{Estate, Leave, Will};
 use crate::ring::stack::{Link, Node};
 use crate::shared::{Request, Shared};
 use crate::sleep::futex;

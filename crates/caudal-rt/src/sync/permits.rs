@@ -21,9 +21,10 @@
 //!
 //! **Orderings.** Taking is Acquire and giving back Release; what is handed over is ordered by telling.
 
-use super::list::{Claimed, GaveUp, Leave, List, Node, Spin, Waiter};
+use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter};
 use crate::context::NoYield;
 use crate::primitives::{AtomicU64, Ordering};
+use crate::request::Leave;
 
 const QUEUED: u64 = 1;
 const CLOSED: u64 = 2;

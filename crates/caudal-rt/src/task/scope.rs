@@ -32,12 +32,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::cell::Outcome;
 use crate::classes::ClassId;
 use crate::context::{Current, current, end_cancelled};
 use crate::error::{Failure, SubmitError};
-use crate::fiber::Cancelled;
 use crate::handle::Handle;
+use crate::request::Outcome;
+use crate::request::coroutine::Cancelled;
 use crate::runtime::{RequestBuilder, Runtime};
 use crate::say::say;
 use crate::shared::Shared;

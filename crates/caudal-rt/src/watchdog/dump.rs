@@ -26,14 +26,14 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use caudal_fiber::frames::{Frames, write_names};
+use caudal_fiber::switch::interrupted;
 use caudal_probe as probe;
 
 use crate::context::of_worker;
 use crate::error::StartError;
 use crate::pause::pause;
 use crate::say::say;
-use crate::stack::frames::{Frames, write_names};
-use crate::stack::overflow::registers;
 
 /// How long an answer may take: the thread has to come to a processor first.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -219,7 +219,7 @@ unsafe fn frames_of_slice(slice: u64, context: *mut libc::ucontext_t) -> Frames 
     // SAFETY: the block is this thread's; the context by contract.
     let (stack, (pc, sp)) = unsafe {
         let block = &*probe::block();
-        (block.stack_low as usize..block.stack_high as usize, registers(context))
+        (block.stack_low as usize..block.stack_high as usize, interrupted(context))
     };
     // Elsewhere: on the worker's own stack, between two switches.
     if present != Some(slice) || !stack.contains(&sp) {

@@ -1,7 +1,7 @@
 //! Do the workers get their cores, and do they keep up? And is there a class that no probe ever stops?
 //!
-//! The watchdog asks twice a second. What it finds is in [`WorkerStats`](crate::observe::WorkerStats) and
-//! [`Snapshot`](crate::observe::Snapshot), which `caudal top` shows, and is written to stderr in one line when it begins:
+//! The watchdog asks twice a second. What it finds is in [`WorkerStats`](crate::stats::WorkerStats) and
+//! [`Snapshot`](crate::stats::Snapshot), which `caudal top` shows, and is written to stderr in one line when it begins:
 //!
 //! * *Starved*: the kernel says (`schedstat`) that a worker's thread was ready to run for a tenth of the time or longer and had no core.
 //!   Other programs want the same one.
@@ -14,8 +14,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use super::of_thread;
+use crate::board::histogram::Histogram;
 use crate::classes::CLASSES_MAX;
-use crate::histogram::Histogram;
 use crate::ring::Ring;
 use crate::say::say;
 use crate::shared::Shared;
@@ -165,7 +165,7 @@ impl Watch {
     /// Classes whose requests go on for many quanta and never end one.
     fn look_for_probes(&mut self, shared: &Shared) {
         let Some(quantum) = quantum_cycles(shared) else { return };
-        if !shared.settings.observe.measuring {
+        if !shared.settings.measuring {
             return;
         }
         let names = shared.settings.classes.all();

@@ -1,13 +1,13 @@
 //! How a worker ends: it drains, cancels, and at last leaves behind what would not end.
 
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use caudal_policy::discipline::Discipline;
 
 use super::Worker;
-use crate::cell::{CANCEL, Header, Outcome, RUNTIME};
 use crate::custody::Claimant;
 use crate::handle::end_unstarted;
+use crate::request::{Outcome, Reference};
 use crate::shared::{Notice, Stage};
 
 impl<D: Discipline> Worker<D> {
@@ -35,7 +35,7 @@ impl<D: Discipline> Worker<D> {
         let started: Vec<u32> = self.pool.started().collect();
         for task in started {
             let cell = self.pool.task(task).cell;
-            cell.state.fetch_or(CANCEL, AcqRel);
+            cell.state.cancel_own();
             self.shared.wake(cell);
         }
     }
@@ -55,11 +55,13 @@ impl<D: Discipline> Worker<D> {
             match coroutine {
                 Some(coroutine) => {
                     self.has_leaked = true;
-                    self.shared.give_up(cell, coroutine);
+                    std::mem::forget(coroutine);
+                    self.shared.give_up_if(cell, |_| true);
                 }
                 None => {
                     end_unstarted(cell, Outcome::Stopped, &self.shared);
-                    Header::drop_ref(cell, RUNTIME);
+                    // SAFETY: that of the inbox, from which the request came.
+                    unsafe { cell.drop_ref(Reference::Runtime) };
                 }
             }
         }
@@ -78,15 +80,15 @@ mod tests {
     use caudal_policy::rebalance::AnyRebalance;
 
     use super::*;
-    use crate::cell::HANDLE;
     use crate::classes::ClassId;
     use crate::clock::Clock;
     use crate::handle::Handle;
+    use crate::request::Wanted;
     use crate::shared::Shared;
     use crate::source::new_request;
-    use crate::stack::{StackConfig, StackPool};
     use crate::worker::Parts;
     use crate::{Builder, Failure};
+    use caudal_fiber::stack::{StackConfig, StackPool};
 
     /// Two workers that do not run.
     fn shared() -> Arc<Shared> {
@@ -121,10 +123,11 @@ mod tests {
                 shared.enter(Stage::Stopping);
             }
         };
-        let sleeper = new_request(class, 0, sleeper, RUNTIME | HANDLE);
+        let sleeper = new_request(class, 0, sleeper, Wanted::ByHandle);
         let handle = Handle::<()>::new(sleeper, Arc::clone(&shared));
-        for cell in [sleeper, new_request(class, 0, stops, RUNTIME)] {
-            cell.place_unshared(0, shared.mark);
+        for cell in [sleeper, new_request(class, 0, stops, Wanted::ByNobody)] {
+            // SAFETY: nobody else knows of the request.
+            unsafe { cell.state.place_unshared(shared.place(0)) };
             shared.workers[0].inbox.push(cell, 0).unwrap();
         }
         let ended = std::thread::spawn(move || {
@@ -142,8 +145,9 @@ mod tests {
         let shared = shared();
         let ended = std::thread::spawn(move || {
             let mut worker = worker(1, &shared);
-            let cell = new_request(ClassId::first(&shared.settings.classes), 0, || (), RUNTIME | HANDLE);
-            cell.place_unshared(0, shared.mark);
+            let cell = new_request(ClassId::first(&shared.settings.classes), 0, || (), Wanted::ByHandle);
+            // SAFETY: nobody else knows of the request.
+            unsafe { cell.state.place_unshared(shared.place(0)) };
             let handle = Handle::<()>::new(cell, Arc::clone(&shared));
             shared.workers[0].inbox.push(cell, 0).unwrap();
             shared.enter(Stage::Stopping);

@@ -13,15 +13,15 @@
 //! release ordering, and does not touch it afterwards; who pops the cell, with acquire ordering, is its owner from then on. A
 //! request in an inbox is not parked, so who wakes it only leaves a notice in the state word, and looks at no worker.
 
-use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use caudal_policy::discipline::Discipline;
 use caudal_policy::{TaskId, WorkerId};
 
+use super::Worker;
 use super::pool::Task;
-use super::{Coroutine, Worker};
-use crate::cell::{CANCEL, Request};
-use crate::fiber::{Luggage, Reason};
+use crate::request::Request;
+use crate::request::coroutine::{Luggage, Reason};
 use crate::shared::Stage;
 
 impl<D: Discipline> Worker<D> {
@@ -30,7 +30,7 @@ impl<D: Discipline> Worker<D> {
     pub(super) fn is_wanted_elsewhere(&mut self, task: u32, reason: Reason) -> bool {
         let cell = self.pool.task(task).cell;
         // What is there otherwise is the will of one that was about to wait.
-        let has_room = cell.coroutine.get().is_null();
+        let has_room = cell.has_room();
         cell.migratable.get() && reason == Reason::Quantum && has_room && self.has_one_to_spare()
     }
 
@@ -51,12 +51,12 @@ impl<D: Discipline> Worker<D> {
         let Some(mut coroutine) = entry.fiber.take() else { return false };
         let Task { attained, preemptions, depth, parks, .. } = *entry;
         coroutine.luggage = Luggage { attained, quanta, preemptions, depth, parks };
-        cell.coroutine.set(Box::into_raw(coroutine).cast());
+        cell.leave_coroutine(coroutine);
         let own = self.me;
         own.mail.started.fetch_add(1, Relaxed);
         if own.inbox.push(cell, time).is_err() {
             own.mail.started.fetch_sub(1, Relaxed);
-            self.pool.task(task).fiber = Some(coroutine_of(cell));
+            self.pool.task(task).fiber = cell.take_coroutine();
             return false;
         }
         self.pool.running = None;
@@ -71,13 +71,15 @@ impl<D: Discipline> Worker<D> {
     #[cold]
     pub(super) fn welcome(&mut self, cell: Request, time: u64) {
         self.me.mail.started.fetch_sub(1, Relaxed);
-        let coroutine = coroutine_of(cell);
+        let Some(coroutine) = cell.take_coroutine() else {
+            unreachable!("a started request in an inbox has its coroutine with it")
+        };
         let Luggage { attained, quanta, preemptions, depth, parks } = coroutine.luggage;
         let task = self.pool.admit(cell);
         cell.task.set(task);
         if self.stage >= Stage::Cancelling {
             // It was in nobody's hands when the others heard of it.
-            cell.state.fetch_or(CANCEL, AcqRel);
+            cell.state.cancel_own();
         }
         let entry = self.pool.task(task);
         (entry.attained, entry.quanta, entry.preemptions) = (attained, quanta, preemptions);
@@ -95,12 +97,4 @@ impl<D: Discipline> Worker<D> {
         board.inside.store(self.books.inside, Relaxed);
         board.quanta.store(self.books.quanta, Relaxed);
     }
-}
-
-/// The coroutine of a started request that the caller has taken out of an inbox, or not yet put there.
-pub(crate) fn coroutine_of(cell: Request) -> Coroutine {
-    let coroutine = cell.coroutine.replace(std::ptr::null_mut());
-    debug_assert!(!coroutine.is_null(), "a started request in an inbox has its coroutine with it");
-    // SAFETY: `send_off` has put it there, from a box, and the caller is the only one that has the cell: it is taken once.
-    unsafe { Box::from_raw(coroutine.cast()) }
 }

@@ -24,6 +24,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
+use caudal_fiber::stack::StackPool;
 use caudal_policy::discipline::{Discipline, Stopped};
 use caudal_policy::rebalance::{AnyRebalance, Rebalance};
 use caudal_policy::{TaskId, WorkerId};
@@ -31,21 +32,18 @@ use caudal_probe as probe;
 
 use self::pool::{LocalPool, Next};
 use crate::alone;
-use crate::cell::{Header, Outcome, RUNTIME};
+use crate::board::measured::{Measured, OfWorker};
+use crate::board::timeline::OFF;
 use crate::clock::now;
 use crate::context::Context;
 use crate::custody::light_barrier;
-use crate::fiber::{Fiber, Reason};
 use crate::foreign;
 use crate::handle::hand_over;
 use crate::log::Writer;
-use crate::observe::measured::{Measured, OfWorker};
-use crate::observe::timeline::OFF;
+use crate::request::coroutine::Reason;
+use crate::request::{Coroutine, Outcome, Reference};
 use crate::shared::{Board, Notice, Request, Shared, Slice, Spent, Stage, Worker as Public};
 use crate::source::Asked;
-use crate::stack::StackPool;
-
-pub(crate) type Coroutine = Box<Fiber>;
 
 /// The worker's own books, of which the board is a copy.
 #[derive(Default)]
@@ -159,7 +157,7 @@ impl<D: Discipline> Worker<D> {
         spent.started.store(begun, Release);
         Worker {
             number,
-            measured: shared.settings.observe.measuring.then(|| Arc::clone(shared.classes.of_worker(number))),
+            measured: shared.settings.measuring.then(|| Arc::clone(shared.classes.of_worker(number))),
             steals: rebalance.steals(),
             me: Own(NonNull::from(&shared.workers[number])),
             pool: LocalPool::new(number as u32, shared.clock, &discipline),
@@ -334,7 +332,7 @@ impl<D: Discipline> Worker<D> {
         let cell = self.pool.task(task).cell;
         let header = cell;
         self.shared.end_if_due(cell, self.stage, time);
-        if !header.start(self.number as u16, self.shared.mark) {
+        if !header.state.start(self.shared.place(self.number as u16)) {
             self.idle.push(coroutine);
             self.bury(task, time);
             return false;
@@ -354,7 +352,8 @@ impl<D: Discipline> Worker<D> {
     fn bury(&mut self, task: u32, time: u64) {
         let (instant, me) = (self.shared.clock.instant(time), WorkerId(self.number as u32));
         self.discipline.on_completed(instant, me, TaskId(task), &mut self.pool);
-        Header::drop_ref(self.pool.task(task).cell, RUNTIME);
+        // SAFETY: that of the inbox, from which the request came.
+        unsafe { self.pool.task(task).cell.drop_ref(Reference::Runtime) };
         self.pool.forget(task);
         self.books.inside -= 1;
         self.board().inside.store(self.books.inside, Relaxed);
@@ -424,7 +423,7 @@ impl<D: Discipline> Worker<D> {
         entry.attained += end - begin;
         entry.quanta += elided;
         self.books.quanta += u64::from(elided);
-        let session = self.shared.observer.timeline.session();
+        let session = self.shared.timeline.session();
         if session != OFF {
             self.trace_slice(task, reason, begin, end, session);
         }

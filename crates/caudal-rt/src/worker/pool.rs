@@ -10,8 +10,8 @@ use std::ops::Range;
 use caudal_policy::discipline::{Discipline, End, Lane, Order, Pool};
 use caudal_policy::{Picos, TaskId, WorkerId};
 
-use crate::cell::Request;
 use crate::clock::Clock;
+use crate::request::Request;
 
 /// No task.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -330,7 +330,7 @@ impl<F> Pool for LocalPool<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::allocate;
+    use crate::request::allocate;
     use caudal_policy::discipline::{Fcfs, Las, LasConfig};
 
     fn pool(discipline: &impl Discipline) -> LocalPool<()> {

@@ -10,7 +10,6 @@ use caudal_policy::rebalance::Rebalance;
 
 use super::Worker;
 use super::stacks::SLEEP_AT_MOST;
-use crate::cell::{PHASE, STARTED};
 use crate::clock::now;
 use crate::pause::pause;
 use crate::shared::{Request, Stage};
@@ -87,7 +86,7 @@ impl<D: Discipline> Worker<D> {
             self.account(self.accounted.max(time));
             self.idle_since = time;
             self.board().idle_since.store(time, Relaxed);
-            crate::cell::send_home();
+            crate::request::send_home();
         }
         if self.may_end() {
             return false;
@@ -199,9 +198,9 @@ impl<D: Discipline> Worker<D> {
         let mut moved = 0;
         for _ in 0..amount {
             let Some((cell, stamp)) = self.shared.workers[victim].inbox.pop() else { break };
-            if self.shared.workers[victim].give_away(cell, self.number as u16, self.shared.mark) {
+            if self.shared.workers[victim].give_away(cell, self.shared.place(self.number as u16)) {
                 moved += 1;
-                if cell.load() & PHASE == STARTED {
+                if cell.state.load().is_started() {
                     self.me.mail.started.fetch_add(1, Relaxed);
                 }
                 self.put_into_own(cell, stamp);

@@ -16,7 +16,7 @@ use std::time::Duration;
 use caudal_policy::discipline::Discipline;
 
 use super::{Coroutine, Worker};
-use crate::fiber::Fiber;
+use crate::request::coroutine::Fiber;
 
 /// Idle stacks of a worker that sleeps.
 const KEPT: usize = 8;

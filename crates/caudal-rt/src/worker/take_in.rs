@@ -31,10 +31,11 @@ impl<D: Discipline> Worker<D> {
 
     fn take_in_woken(&mut self, time: u64) {
         let instant = self.shared.clock.instant(time);
-        for cell in self.me.mail.woken.take_all().reversed().map(Request::new) {
-            let header = cell;
-            header.unpark();
-            let task = header.task.get();
+        for cell in self.me.mail.woken.take_all().reversed() {
+            // SAFETY: addresses of cells are pushed there.
+            let cell = unsafe { Request::of(cell) };
+            cell.state.unpark();
+            let task = cell.task.get();
             if self.pool.task(task).cell == cell {
                 self.discipline.on_ready(instant, TaskId(task), &mut self.pool);
             }
@@ -65,7 +66,8 @@ impl<D: Discipline> Worker<D> {
             self.source = None;
         }
         for cell in std::mem::take(&mut self.batch).drain(..) {
-            cell.place_unshared(self.number as u16, self.shared.mark);
+            // SAFETY: the source has just made the request.
+            unsafe { cell.state.place_unshared(self.shared.place(self.number as u16)) };
             self.put_into_own(cell, cell.arrival.load(Relaxed));
         }
     }

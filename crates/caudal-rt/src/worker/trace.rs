@@ -1,11 +1,11 @@
-//! What a worker appends to its timeline while one is recorded; the rings are in [`crate::observe::timeline`].
+//! What a worker appends to its timeline while one is recorded; the rings are in [`crate::board::timeline`].
 
 use caudal_policy::discipline::Discipline;
 
 use super::Worker;
+use crate::board::timeline::{Event, OFF, Stop};
 use crate::clock::now;
-use crate::fiber::Reason;
-use crate::observe::timeline::{Event, OFF, Stop};
+use crate::request::coroutine::Reason;
 
 impl<D: Discipline> Worker<D> {
     /// A slice of `task` has ended. Its request may have ended with it, but is not handed over yet.
@@ -24,7 +24,7 @@ impl<D: Discipline> Worker<D> {
 
     /// The worker has had nothing to do until `time`.
     pub(super) fn trace_idle(&self, time: u64) {
-        let session = self.shared.observer.timeline.session();
+        let session = self.shared.timeline.session();
         if session != OFF {
             self.trace(session, Event::Idle { begin: self.idle_since, end: time });
         }
@@ -32,7 +32,7 @@ impl<D: Discipline> Worker<D> {
 
     /// The thread slept from `begin` until now.
     pub(super) fn trace_sleep(&self, begin: u64) {
-        let session = self.shared.observer.timeline.session();
+        let session = self.shared.timeline.session();
         if session != OFF {
             self.trace(session, Event::Asleep { begin, end: now() });
         }
@@ -40,7 +40,7 @@ impl<D: Discipline> Worker<D> {
 
     /// It has taken requests from the inbox of `victim`.
     pub(super) fn trace_moved(&self, victim: usize, requests: u32) {
-        let session = self.shared.observer.timeline.session();
+        let session = self.shared.timeline.session();
         if session != OFF {
             self.trace(session, Event::Moved { at: now(), from: victim as u16, requests });
         }
@@ -48,6 +48,6 @@ impl<D: Discipline> Worker<D> {
 
     #[cold]
     fn trace(&self, session: u32, event: Event) {
-        self.shared.observer.timeline.append(self.number, session, event);
+        self.shared.timeline.append(self.number, session, event);
     }
 }

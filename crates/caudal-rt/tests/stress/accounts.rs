@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8};
 use std::time::Duration;
 
 use caudal_rt::Shutdown;
-use caudal_rt::observe::Snapshot;
+use caudal_rt::stats::Snapshot;
 
 use crate::world::{
     ABANDONED, ACCEPTED, CANCELLED, CANCELLED_EARLY, EXPIRED, HAS_DEADLINE, PANICKED, PERMITS, RETURNED,

@@ -11,8 +11,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use caudal_policy::Picos;
-use caudal_rt::observe::socket::{AskError, Client};
-use caudal_rt::observe::{Metric, Snapshot};
+use caudal_observe::Metric;
+use caudal_observe::socket::{AskError, Client};
+use caudal_rt::stats::Snapshot;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, miette};
 
@@ -82,7 +83,7 @@ fn interval(text: &str) -> Result<Duration, String> {
 }
 
 fn window(text: &str) -> Result<Duration, String> {
-    let range = Duration::from_millis(1)..=caudal_rt::observe::WINDOW_MAX;
+    let range = Duration::from_millis(1)..=caudal_rt::stats::WINDOW_MAX;
     span(text, range, "write a time from 1ms to 1s, such as 100ms")
 }
 

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use caudal_rt::observe::Metric;
+use caudal_observe::{Export as _, Metric, Observe as _, Observed as _};
 use caudal_rt::{Builder, Pinning, Runtime};
 
 /// A name that no runtime of another process has: these tests may run twice at once.
@@ -22,7 +22,7 @@ fn runtime(name: &str) -> Runtime {
     let text = "[system]\ncores = 1\npools = \"per-core\"\ndispatch = { policy = \"jsq\", ties = \"msq\" }\n\
                 discipline = { policy = \"processor-sharing\", quantum = \"2us\" }\n";
     let builder = Builder::parse(text, "test.toml").unwrap().pinning(Pinning::None);
-    let runtime = builder.socket(true).name(name).start().unwrap();
+    let runtime = builder.observed_or_refused().name(name).start().unwrap();
     requests(&runtime);
     runtime
 }

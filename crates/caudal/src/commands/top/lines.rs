@@ -1,6 +1,6 @@
 //! What a look shows: a line a class, a line a worker.
 
-use caudal_rt::observe::{ClassStats, Snapshot, WorkerStats};
+use caudal_rt::stats::{ClassStats, Snapshot, WorkerStats};
 use serde_json::{Value, json};
 
 use crate::table::{Table, digits, time};

@@ -1,6 +1,6 @@
 //! Which runtimes there are, and which one is meant.
 
-use caudal_rt::observe::socket::{Client, Entry, runtimes};
+use caudal_observe::socket::{Client, Entry, runtimes};
 use miette::miette;
 use serde_json::json;
 
@@ -60,7 +60,7 @@ fn none(wanted: &str) -> miette::Report {
     let is_process = wanted.parse::<u32>().is_ok();
     if is_process && std::path::Path::new("/proc").join(wanted).exists() {
         return miette!(
-            help = "only its own user can look at a runtime; it may also have been started with Builder::socket(false), or \
+            help = "only its own user can look at a runtime; it may also have been started without `observed()` of caudal-observe, or \
                     could not open its socket: Runtime::socket_path says why",
             "process {wanted} shows no runtime to this user"
         );

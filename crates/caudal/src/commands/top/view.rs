@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use caudal_rt::observe::{ClassStats, Snapshot, WorkerStats};
+use caudal_rt::stats::{ClassStats, Snapshot, WorkerStats};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -180,7 +180,7 @@ fn bar(worker: &WorkerStats) -> Line<'static> {
 mod tests {
     use super::*;
     use caudal_rt::histogram::LiveHistogram;
-    use caudal_rt::observe::{Counters, Identity, StackStats, Stalls};
+    use caudal_rt::stats::{Counters, Identity, StackStats, Stalls};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 

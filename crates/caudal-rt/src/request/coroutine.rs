@@ -1,0 +1,277 @@
+//! Coroutines: one stack each, on which one request after the other runs.
+//!
+//! The body of a [`Fiber`] never ends: it runs the request that it was given, says [`Reason::Done`], and waits for the next
+//! one. So a request costs a switch to and fro ([`caudal_fiber::switch`]), and no set-up of a stack.
+//!
+//! *What belongs to the thread and has to go with the coroutine.* The stack of C++ exceptions in flight ([`crate::foreign`]) is
+//! put back after every switch, and so is what was registered for it ([`crate::carry`]); where a request waits, so are the rounding mode (MXCSR and the x87 control word) and `errno`. At a
+//! probe the cold path does that for these two, and for the vector registers. Rust's count of panics can not be moved: whoever
+//! unwinds does not yield (see [`crate::context`]).
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::{self, NonNull};
+
+use caudal_fiber::coroutine::Control;
+use caudal_fiber::stack::CoroutineStack;
+
+use super::{Header, Outcome, Request, put_payload};
+use crate::carry;
+use crate::foreign::Exceptions;
+
+/// Why a coroutine gave its worker back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// Its request has ended.
+    Done(Outcome),
+    /// Its time is over.
+    Quantum,
+    /// It asked to be put behind others.
+    Yield,
+    /// It waits to be woken.
+    Park,
+    /// Its stack overflowed, and it was left as it was: it can not be resumed, nor its stack be used again.
+    Overflow,
+}
+
+/// The payload with which a cancelled request unwinds.
+pub(crate) struct Cancelled;
+
+/// A coroutine's knowledge of itself; its address does not change.
+pub(crate) type Seat = Control<Own>;
+
+/// The runtime's part of a coroutine's control.
+pub(crate) struct Own {
+    /// Why it has given its worker back.
+    reason: Cell<Reason>,
+    /// The request that it is to run next.
+    cell: Cell<Option<Request>>,
+    /// A word for the layer of another language: see [`crate::raw::slot`].
+    pub(crate) slot: Cell<*mut ()>,
+}
+
+/// What a worker knows of a request that it has run, and the next one has to know.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Luggage {
+    /// Time on workers, in cycles.
+    pub(crate) attained: u64,
+    pub(crate) quanta: u32,
+    pub(crate) preemptions: u32,
+    /// The probe's depth where it stopped: 1, for the hook is a section.
+    pub(crate) depth: u32,
+    pub(crate) parks: u32,
+}
+
+/// A coroutine with its stack, between two requests or in one. Who drops it in the middle of one drops nothing of what is on the
+/// stack; the stack itself stays taken.
+pub(crate) struct Fiber {
+    coroutine: caudal_fiber::coroutine::Coroutine<Own>,
+    /// While it is on its way to another worker.
+    pub(crate) luggage: Luggage,
+    /// The worker whose stack it has.
+    pub(crate) home: usize,
+}
+
+impl Fiber {
+    /// A coroutine on `stack` of the worker `home`, which waits for its first request.
+    pub(crate) fn new(stack: CoroutineStack, home: usize) -> Fiber {
+        let own = Own {
+            reason: Cell::new(Reason::Quantum),
+            cell: Cell::new(None),
+            slot: Cell::new(ptr::null_mut()),
+        };
+        // SAFETY: `body` gives its thread back by its control alone, catches what unwinds, and moves only where its handler may.
+        let coroutine = unsafe { caudal_fiber::coroutine::Coroutine::new(stack, body, own) };
+        Fiber { coroutine, luggage: Luggage::default(), home }
+    }
+
+    /// The seat, for [`suspend`].
+    #[inline(always)]
+    pub(crate) fn seat(&self) -> NonNull<Seat> {
+        self.coroutine.control()
+    }
+
+    /// Gives the idle coroutine the started request `cell` to run from the next [`Fiber::resume`] on.
+    pub(crate) fn give(&self, cell: Request) {
+        self.coroutine.own().cell.set(Some(cell));
+    }
+
+    /// Runs the coroutine until it gives the worker back.
+    #[inline(always)]
+    pub(crate) fn resume(&mut self) -> Reason {
+        if !self.coroutine.resume() {
+            carry::abandon();
+            return Reason::Overflow;
+        }
+        self.coroutine.own().reason.get()
+    }
+
+    /// Ends the coroutine, which is between two requests, and gives its stack back: nothing on that wants to be dropped.
+    pub(crate) fn into_stack(self) -> CoroutineStack {
+        self.coroutine.into_stack()
+    }
+}
+
+/// A coroutine, as workers pass it on: one word.
+pub(crate) type Coroutine = Box<Fiber>;
+
+impl Header {
+    /// Leaves the coroutine of the started request with it, for whoever takes the request out of an inbox.
+    pub(crate) fn leave_coroutine(&self, coroutine: Coroutine) {
+        self.leave(Box::into_raw(coroutine).cast());
+    }
+
+    /// The coroutine that was left with the request; whoever has taken the request out of an inbox asks once.
+    pub(crate) fn take_coroutine(&self) -> Option<Coroutine> {
+        // SAFETY: `leave_coroutine` has left it, from a box, and `take` answers once.
+        self.take().map(|left| unsafe { Box::from_raw(left.as_ptr().cast()) })
+    }
+}
+
+unsafe extern "C" fn body(seat: *const Seat) -> ! {
+    // SAFETY: from `Fiber::new`; the seat lives as long as the coroutine runs.
+    let seat = unsafe { &*seat };
+    seat.begin();
+    loop {
+        FloatMode::DEFAULT.set();
+        if carry::is_any() {
+            carry::begin();
+        }
+        let outcome = match seat.own.cell.take() {
+            Some(cell) => run(cell),
+            None => Outcome::Returned,
+        };
+        // SAFETY: this is the coroutine.
+        unsafe { give_back(seat, Reason::Done(outcome)) };
+    }
+}
+
+/// Runs the closure of `cell` and leaves its result, or the payload of its panic, there.
+pub(crate) fn run(cell: Request) -> Outcome {
+    // SAFETY: the worker has started the request, so its closure is there, and nobody else takes it.
+    let job = || unsafe { (cell.vtable.get().run)(cell) };
+    match catch_unwind(AssertUnwindSafe(job)) {
+        Ok(()) if cell.state.load().has_handle() => Outcome::Returned,
+        Ok(()) => forget_result(cell),
+        Err(payload) => ended_by(payload, cell),
+    }
+}
+
+/// Nobody wants the result: it is dropped here, where its destructor may wait, and may panic.
+fn forget_result(cell: Request) -> Outcome {
+    // SAFETY: the handle is gone, so this is the only one that takes the result; `Emptied` says that it is not there any more.
+    let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { (cell.vtable.get().drop_result)(cell) }));
+    cell.set_empty();
+    match dropped {
+        Ok(()) => Outcome::Returned,
+        Err(payload) => ended_by(payload, cell),
+    }
+}
+
+#[cold]
+fn ended_by(payload: Box<dyn Any + Send>, cell: Request) -> Outcome {
+    if payload.is::<Cancelled>() {
+        return Outcome::Cancelled;
+    }
+    // SAFETY: the request has panicked, so its closure is gone and there is no result.
+    unsafe { put_payload(cell, payload) };
+    Outcome::Panicked
+}
+
+/// The switch to the worker, and back some time.
+///
+/// # Safety
+/// Called on this very coroutine.
+#[inline(always)]
+unsafe fn give_back(seat: &Seat, reason: Reason) {
+    seat.own.reason.set(reason);
+    // SAFETY: as the caller promises.
+    unsafe { seat.give_back() };
+}
+
+/// Gives the worker back; returns when the coroutine of `seat` is resumed.
+///
+/// # Safety
+/// Called on this very coroutine, outside of critical sections.
+#[inline]
+pub(crate) unsafe fn suspend(seat: &Seat, reason: Reason) {
+    let (float, errno) = (FloatMode::get(), errno());
+    // The worker's own code does not run with a handler's rounding and traps.
+    FloatMode::DEFAULT.set();
+    // SAFETY: as the caller promises.
+    unsafe { suspend_at_probe(seat, reason) };
+    float.set();
+    set_errno(errno);
+}
+
+/// As [`suspend`], called by a probe: the cold path puts the rounding mode back, and has set the default one before.
+///
+/// # Safety
+/// As [`suspend`].
+#[inline]
+pub(crate) unsafe fn suspend_at_probe(seat: &Seat, reason: Reason) {
+    let exceptions = Exceptions::take();
+    if carry::is_any() {
+        // SAFETY: as the caller promises.
+        carry::around(|| unsafe { give_back(seat, reason) });
+    } else {
+        // SAFETY: as the caller promises.
+        unsafe { give_back(seat, reason) };
+        if carry::is_registered() {
+            // Registered meanwhile.
+            carry::begin();
+        }
+    }
+    exceptions.put_back();
+}
+
+/// This thread's; asked for anew each time, since a coroutine may go on on another.
+fn errno() -> i32 {
+    // SAFETY: the address is this thread's own variable.
+    unsafe { *libc::__errno_location() }
+}
+
+fn set_errno(value: i32) {
+    // SAFETY: as in `errno`.
+    unsafe { *libc::__errno_location() = value };
+}
+
+/// Rounding, exception masks, denormals, and the exceptions seen: MXCSR and the x87 control word.
+#[derive(Clone, Copy)]
+struct FloatMode {
+    mxcsr: u32,
+    x87: u16,
+}
+
+impl FloatMode {
+    /// What a thread starts with.
+    const DEFAULT: FloatMode = FloatMode { mxcsr: 0x1F80, x87: 0x037F };
+
+    #[inline]
+    fn get() -> FloatMode {
+        let (mut mxcsr, mut x87) = (0_u32, 0_u16);
+        // SAFETY: both store to the variables given, and nothing else.
+        unsafe {
+            std::arch::asm!("stmxcsr [{}]", "fnstcw [{}]", in(reg) &raw mut mxcsr, in(reg) &raw mut x87,
+                options(nostack, preserves_flags));
+        }
+        FloatMode { mxcsr, x87 }
+    }
+
+    /// Loads it. MXCSR without a look: a load of what is there already takes a fifth of the time. The x87 control word
+    /// only if it differs: there it is the other way round.
+    #[inline]
+    fn set(self) {
+        let mut x87 = 0_u16;
+        // SAFETY: the value came from `stmxcsr` or is the default one; the store goes to the variable given.
+        unsafe {
+            std::arch::asm!("ldmxcsr [{}]", "fnstcw [{}]", in(reg) &raw const self.mxcsr, in(reg) &raw mut x87,
+                options(nostack, preserves_flags));
+        }
+        if x87 != self.x87 {
+            // SAFETY: the value came from `fnstcw` or is the default one.
+            unsafe { std::arch::asm!("fldcw [{}]", in(reg) &raw const self.x87, options(nostack, readonly)) }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Where cells come from: memory that is made once and never unmapped, a home for each thread that submits.
+//!
+//! Cells become free elsewhere, on the worker where their request ended. They go back by *magazines*: a free cell whose storage
+//! holds the addresses of up to [`ROUNDS`] others.
+//!
+//! ```text
+//!  worker                                   home of the submitter
+//!  ┌ open magazine ┐   full, or idle        ┌ returned ─────────────┐  swap    ┌ its own ┐
+//!  │ cell: a b c … │ ─────────────────────▶ │ magazine ─▶ magazine ─▶ … │ ────▶ │ a, b, c … │ ─▶ allocate
+//!  └───────────────┘                        └───────────────────────┘          └─────────┘
+//! ```
+//!
+//! A chain of single cells would be the plain way. But each link of it lies in a line that the other core wrote last, and can
+//! only be asked for when the one before has come: some 100 ns a cell. The addresses in a magazine are known together, and
+//! their lines are fetched together.
+//!
+//! *Why no cell is lost or had twice.* A cell is in one place: with its request, in one open magazine, in one home's stack, or
+//! in one home's own list. `returned` has many pushers and one taker who swaps all of it out, so there is no ABA; its
+//! push has release ordering and the swap acquire, so what the last user of a cell did, and what the magazine says, is over
+//! and seen. An open magazine belongs to a thread, which pushes it when it is full, when it turns to cells of another home,
+//! when it goes idle and when it ends. Homes of threads that have ended are kept for threads that begin.
+
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::sync::Mutex;
+
+use super::{Header, INLINE_BYTES, Request};
+use crate::context::NoYield;
+use crate::ring::stack::{TakeAll, TakeAllStack};
+
+/// Cells that are made at a time: 64 KiB.
+const SLAB: usize = 256;
+/// Addresses in a magazine.
+const ROUNDS: usize = INLINE_BYTES / size_of::<Request>();
+
+/// Where the free cells of a thread come back to.
+pub(super) struct Home {
+    /// Magazines, each with its number of addresses in `task`.
+    returned: TakeAllStack<Header>,
+    own: UnsafeCell<Own>,
+}
+
+/// What only the owner of a home touches.
+struct Own {
+    magazines: TakeAll<Header>,
+    /// The cell that is given out next, whose lines have been asked for.
+    ready: Option<Request>,
+    /// The magazine that is being emptied, and how many addresses are left.
+    open: Option<(Request, usize)>,
+}
+
+// SAFETY: `own` is touched by the thread that owns the home alone, which is the one that took it out of `UNUSED` or made it.
+unsafe impl Sync for Home {}
+// SAFETY: as above; the mutex of `UNUSED` hands it from thread to thread.
+unsafe impl Send for Home {}
+
+/// All cells that there are.
+static SLABS: Mutex<Vec<&'static [Header]>> = Mutex::new(Vec::new());
+
+/// Homes of threads that have ended.
+static UNUSED: Mutex<Vec<&'static Home>> = Mutex::new(Vec::new());
+
+/// The calling thread's home; given back when the thread ends.
+struct Owned(&'static Home);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        UNUSED.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(self.0);
+    }
+}
+
+/// The magazine that a thread fills with cells of one home.
+struct Filling {
+    magazine: Cell<Option<Request>>,
+    rounds: Cell<usize>,
+}
+
+impl Drop for Filling {
+    fn drop(&mut self) {
+        self.send_home();
+    }
+}
+
+thread_local! {
+    static HOME: RefCell<Option<Owned>> = const { RefCell::new(None) };
+    static FILLING: Filling = const { Filling { magazine: Cell::new(None), rounds: Cell::new(0) } };
+}
+
+fn with_home<R>(then: impl FnOnce(&'static Home) -> R) -> R {
+    HOME.with(|home| {
+        let mut home = home.borrow_mut();
+        let owned = home.get_or_insert_with(|| {
+            let unused = UNUSED.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
+            Owned(unused.unwrap_or_else(|| {
+                let returned = TakeAllStack::new();
+                let own = UnsafeCell::new(Own { magazines: returned.take_all(), ready: None, open: None });
+                Box::leak(Box::new(Home { returned, own }))
+            }))
+        });
+        then(owned.0)
+    })
+}
+
+/// A free cell with nothing in it.
+#[inline]
+pub(crate) fn allocate() -> Request {
+    let _quiet = NoYield::enter();
+    with_home(|home| {
+        // SAFETY: the home is this thread's, and nothing below comes back here.
+        let own = unsafe { &mut *home.own.get() };
+        if let Some(ready) = own.ready.take() {
+            return ready;
+        }
+        match own.open.take() {
+            Some((magazine, 0)) => magazine,
+            Some((magazine, left)) => {
+                own.open = Some((magazine, left - 1));
+                // SAFETY: the magazine has been taken, and holds so many addresses of free cells.
+                unsafe { *magazine.storage().cast::<Request>().add(left - 1) }
+            }
+            None => open_magazine(home, own),
+        }
+    })
+}
+
+/// As [`allocate`], for who may be a request: see [`look_ahead`].
+#[inline(never)]
+pub(crate) fn allocate_outlined() -> Request {
+    allocate()
+}
+
+/// Has the next cell ready, if it would take time to find it: between two submissions rather than in one.
+///
+/// Not inlined: a request that calls it may change its thread at the end of a section of the runtime's, and the code around must not
+/// keep the address of the first thread's pool.
+#[inline(never)]
+pub(crate) fn look_ahead() {
+    with_home(|home| {
+        // SAFETY: as in `allocate`.
+        let own = unsafe { &mut *home.own.get() };
+        if own.ready.is_none() && own.open.is_none() {
+            own.ready = Some(open_magazine(home, own));
+        }
+    });
+}
+
+/// Opens the next magazine, and takes a cell out of it.
+#[inline(never)]
+fn open_magazine(home: &'static Home, own: &mut Own) -> Request {
+    let magazine = loop {
+        if let Some(magazine) = own.magazines.next() {
+            // SAFETY: addresses of cells are pushed there.
+            break unsafe { Request::of(magazine) };
+        }
+        if home.returned.is_empty() {
+            make_slab(home);
+        }
+        own.magazines = home.returned.take_all();
+    };
+    let rounds = magazine.task.get() as usize;
+    magazine.fetch_to_write();
+    for round in 0..rounds {
+        // SAFETY: the magazine has been taken, and holds so many addresses.
+        unsafe { *magazine.storage().cast::<Request>().add(round) }.fetch_to_write();
+    }
+    if rounds == 0 {
+        return magazine;
+    }
+    own.open = Some((magazine, rounds - 1));
+    // SAFETY: as above.
+    unsafe { *magazine.storage().cast::<Request>().add(rounds - 1) }
+}
+
+#[cold]
+fn make_slab(home: &'static Home) {
+    let slab: Vec<Header> = (0..SLAB).map(|_| Header::free(home)).collect();
+    let slab: &'static [Header] = Vec::leak(slab);
+    SLABS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(slab);
+    slab.iter().for_each(|cell| release(Request::new(cell)));
+    send_home();
+}
+
+/// Shows every cell of the process, whatever is in it: only its state word may be looked at.
+#[cold]
+pub(crate) fn for_each(mut then: impl FnMut(Request)) {
+    // A copy: who ends requests runs their destructors, which may submit, and need another slab.
+    let slabs = SLABS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+    slabs.into_iter().flatten().for_each(|cell| then(Request::new(cell)));
+}
+
+/// Gives a cell that nobody refers to any more back to its home, with others.
+///
+/// Not inlined, for the reason that [`look_ahead`] gives.
+#[inline(never)]
+pub(crate) fn release(cell: Request) {
+    // It may be called from a handler, into which this is inlined: no other request may come in between.
+    let _quiet = NoYield::enter();
+    let filled = FILLING.try_with(|filling| filling.add(cell));
+    if filled.is_err() {
+        // The thread is ending: its magazine has gone.
+        push(cell, 0);
+    }
+}
+
+/// Sends the cells home that the thread has gathered. Workers do so when they go idle.
+pub(crate) fn send_home() {
+    let _ = FILLING.try_with(Filling::send_home);
+}
+
+fn push(magazine: Request, rounds: usize) {
+    magazine.task.set(rounds as u32);
+    // SAFETY: homes live for ever; the cell is free, so it is nobody's but the caller's until it is pushed.
+    unsafe { magazine.home.returned.push(magazine.address()) };
+}
+
+impl Filling {
+    #[inline]
+    fn add(&self, cell: Request) {
+        let rounds = self.rounds.get();
+        match self.magazine.get() {
+            Some(magazine) if std::ptr::eq(magazine.home, cell.home) && rounds < ROUNDS => {
+                // SAFETY: the magazine is a free cell of this thread's, with room for `ROUNDS` addresses.
+                unsafe { magazine.storage().cast::<Request>().add(rounds).write(cell) };
+                self.rounds.set(rounds + 1);
+            }
+            _ => {
+                self.send_home();
+                self.magazine.set(Some(cell));
+            }
+        }
+    }
+
+    fn send_home(&self) {
+        if let Some(magazine) = self.magazine.take() {
+            push(magazine, self.rounds.replace(0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn every_cell_comes_back_once() {
+        let (send, receive) = channel::<Vec<Request>>();
+        let releaser = std::thread::spawn(move || {
+            for cells in receive {
+                cells.into_iter().for_each(release);
+                send_home();
+            }
+        });
+        let mut known = HashSet::new();
+        for round in 0..50 {
+            let cells: Vec<Request> = (0..300 + round).map(|_| allocate()).collect();
+            let distinct: HashSet<usize> =
+                cells.iter().map(|cell| cell.address().as_ptr() as usize).collect();
+            assert_eq!(distinct.len(), cells.len(), "a cell was given out twice");
+            known.extend(distinct);
+            send.send(cells).unwrap();
+        }
+        drop(send);
+        releaser.join().unwrap();
+        // All that were given out are there again, and few others: the rest of the last slab.
+        let again: HashSet<usize> =
+            (0..known.len() + SLAB).map(|_| allocate().address().as_ptr() as usize).collect();
+        assert!(
+            again.is_superset(&known),
+            "{} of {} came back",
+            again.intersection(&known).count(),
+            known.len()
+        );
+    }
+
+    #[test]
+    fn a_home_outlives_its_thread() {
+        let cell = std::thread::spawn(allocate).join().unwrap();
+        release(cell);
+        send_home();
+        // Some later thread takes that home over, and its cell.
+        let cells: Vec<Request> =
+            std::thread::spawn(|| (0..10_000).map(|_| allocate()).collect()).join().unwrap();
+        assert_eq!(cells.len(), 10_000);
+    }
+}

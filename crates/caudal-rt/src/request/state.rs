@@ -1,0 +1,572 @@
+//! The state word of a request: phase, flags, references and place in one atomic word. Every transition is a method here; the
+//! [cell](super::cell) holds one, and nobody else knows its bits.
+//!
+//! ```text
+//!  63      32 31        16 15 14 13     11 10       8 7            3 2     0
+//! +----------+------------+-----+---------+----------+--------------+-------+
+//! | runtime  |   worker   | e l | outcome |  refs    |    flags     | phase |    e, l: bits 15 and 14, `ENDER` and `LEAKED`, are
+//! +----------+------------+-----+---------+----------+--------------+-------+    references too
+//! ```
+//!
+//! # Phases
+//!
+//! ```text
+//!  reset ─▶ Waiting ── start ─────▶ Started ── finish ──────────────────▶ Done
+//!              │                       │                                    ▲
+//!              └ end_waiting_if ─┬─────┘ give_up                            │
+//!                                └────────────▶ Ending ── end ──────────────┘
+//! ```
+//!
+//! | phase | meaning | who may move it on |
+//! | --- | --- | --- |
+//! | `Waiting` | nobody has started it | whoever wins the compare-and-swap: the worker that starts it, or a canceller |
+//! | `Started` | it has a coroutine | the worker that runs it, or whoever gives it up |
+//! | `Ending` | it has an outcome; its closure is being dropped, or the will of its coroutine executed | the bearer of [`Unended`] |
+//! | `Done` | it has ended | nobody; the result belongs to the handle, or without a handle to whoever ended the request |
+//!
+//! # Place
+//!
+//! The worker where the request is, and that worker's runtime, are in the same word. A canceller learns from the one compare-and-swap
+//! that wins whose count of unfinished requests is one too high. A notice may come late, when the cell has become a request of another
+//! runtime, whose workers the notifier does not know: it looks at the runtime first. And a shutdown finds the requests of a worker that
+//! does not answer ([`Snapshot::is_at`]). Runtime 0: it is at no worker yet.
+//!
+//! # References
+//!
+//! The cell is free when the bits of all references are gone: [`Reference`] names their owners. A request that was given up is leaked
+//! (`LEAKED` is never cleared): a late notice may find it parked, and put it on a list.
+//!
+//! # Orderings
+//!
+//! * *A result is never read before it is written, nor freed while it is read.* The worker writes the result, then sets `Done` with
+//!   release ordering; a handle reads the result only after it has seen `Done` with acquire ordering ([`State::load`]).
+//! * *A cell is used again only when everybody is through with it.* Each reference is dropped with release ordering. Whoever drops the
+//!   last one has acquired what all others did ([`State::drop_ref`] is acquire and release).
+//! * *A started request belongs to its worker.* Every transition is a compare-and-swap that acquires and releases, so the new owner sees
+//!   what the last one wrote into the cell, whichever of two racing transitions wins.
+//! * *A transition that refuses* has read the word without ordering; its caller loads the word again before it reads the cell.
+//! * [`State::reset`] may be relaxed: the queue that takes the cell releases it. [`State::place_unshared`] releases, for a shutdown that finds
+//!   the request by its place takes what is in the cell.
+//!
+//! # Waking
+//!
+//! `PARKED` and `NOTIFIED` are a token. A coroutine that parks sets the first, and goes on at once if it finds the second. A waker sets the
+//! second, and only the one that set it while `PARKED` was there puts the request on its worker's list of woken ones: so the request is on that
+//! list at most once. Cells are never unmapped: a notice that comes late, to the next request of the cell, is a wake-up without a reason, which
+//! every waiting loop takes.
+
+use crate::primitives::{AtomicU64, Ordering};
+
+const PHASE: u64 = 0b111;
+const WAITING: u64 = Phase::Waiting as u64;
+const STARTED: u64 = Phase::Started as u64;
+const DONE: u64 = Phase::Done as u64;
+const ENDING: u64 = Phase::Ending as u64;
+/// Somebody wants the request to end.
+const CANCEL: u64 = 1 << 3;
+/// Its coroutine waits to be woken.
+const PARKED: u64 = 1 << 4;
+/// It has been woken.
+const NOTIFIED: u64 = 1 << 5;
+/// A sleeping thread or a future waits for its end, and the helper has to tell it.
+const TELL: u64 = 1 << 6;
+/// A coroutine waits for its end; the cell says which one.
+const JOINED: u64 = 1 << 7;
+const HANDLE: u64 = Reference::Handle as u64;
+const RUNTIME: u64 = Reference::Runtime as u64;
+const TELLER: u64 = Reference::Teller as u64;
+const ENDER: u64 = Reference::Ender as u64;
+const LEAKED: u64 = 1 << 14;
+const OUTCOME_SHIFT: u32 = 11;
+const OUTCOME: u64 = 0b111 << OUTCOME_SHIFT;
+const REFS: u64 = HANDLE | RUNTIME | TELLER | LEAKED | ENDER;
+const WORKER_SHIFT: u32 = 16;
+const RUNTIME_SHIFT: u32 = 32;
+/// Mask of runtime and worker.
+const PLACE: u64 = !0 << WORKER_SHIFT;
+
+/// Number that stands for no worker: the request is at the dispatcher.
+pub(crate) const NOWHERE: u16 = u16::MAX;
+
+/// Phase of a request. See the [module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub(crate) enum Phase {
+    /// The cell is free.
+    Free = 0,
+    Waiting = 1,
+    Started = 2,
+    Done = 3,
+    Ending = 4,
+}
+
+/// Owner of a reference to a cell, which stays until all of them are dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub(crate) enum Reference {
+    /// The handle.
+    Handle = 1 << 8,
+    /// Whoever has to run the request: a queue or a worker.
+    Runtime = 1 << 9,
+    /// The helper, while it has somebody to tell.
+    Teller = 1 << 10,
+    /// Whoever ends it before it has started: a destructor that this calls may drop the others.
+    Ender = 1 << 15,
+}
+
+/// References with which a request begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// It has a handle: somebody wants its result.
+    ByHandle,
+    /// Nobody wants its result.
+    ByNobody,
+}
+
+/// Place of a request: a worker, and the mark of its runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place(u64);
+
+impl Place {
+    #[inline(always)]
+    pub(crate) fn new(worker: u16, runtime: u32) -> Place {
+        Place(u64::from(worker) << WORKER_SHIFT | u64::from(runtime) << RUNTIME_SHIFT)
+    }
+}
+
+/// End of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Outcome {
+    /// It returned.
+    Returned,
+    /// It panicked; the payload is in the storage.
+    Panicked,
+    /// It was cancelled.
+    Cancelled,
+    /// It had not started by its deadline.
+    Expired,
+    /// Its stack overflowed, or it did not end within the bound of a shutdown: its coroutine was given up.
+    Abandoned,
+    /// The runtime stopped before it started.
+    Stopped,
+}
+
+/// Work that is left for the worker whose request has ended.
+#[derive(Debug)]
+#[must_use = "somebody may wait for the end"]
+pub(crate) enum Finished {
+    /// The handle is gone: the caller drops the result, then [`Reference::Runtime`].
+    Forgotten,
+    /// None: the cell is the handle's.
+    Done,
+    /// The helper has to tell somebody; the cell goes to it with [`Reference::Teller`].
+    Tell,
+    /// The coroutine in the cell's `waiter` waits for it: the caller wakes that, then drops [`Reference::Runtime`].
+    Joined {
+        /// The helper has to tell somebody as well.
+        tell: bool,
+    },
+}
+
+/// Duty to end a request that is in phase `Ending`: its bearer drops the closure, or executes the will, and calls [`State::end`].
+#[derive(Debug)]
+#[must_use = "nobody hears of the request's end before `State::end`"]
+pub(crate) struct Unended(Snapshot);
+
+impl Unended {
+    /// The worker where the request was.
+    pub(crate) fn worker(&self) -> u16 {
+        self.0.worker()
+    }
+}
+
+/// The word at some moment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Snapshot(u64);
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}, {:#018x}", self.phase(), self.0)
+    }
+}
+
+impl Snapshot {
+    #[inline]
+    pub(crate) fn phase(self) -> Phase {
+        match self.0 & PHASE {
+            WAITING => Phase::Waiting,
+            STARTED => Phase::Started,
+            DONE => Phase::Done,
+            ENDING => Phase::Ending,
+            _ => Phase::Free,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_started(self) -> bool {
+        self.0 & PHASE == STARTED
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_done(self) -> bool {
+        self.0 & PHASE == DONE
+    }
+
+    /// Does it wait, and has nobody a handle who could cancel it?
+    #[inline(always)]
+    pub(crate) fn waits_without_handle(self) -> bool {
+        self.0 & (HANDLE | PHASE) == WAITING
+    }
+
+    /// Has somebody asked for its end?
+    #[inline(always)]
+    pub(crate) fn is_cancelled(self) -> bool {
+        self.0 & CANCEL != 0
+    }
+
+    /// Does anybody hold the handle?
+    #[inline(always)]
+    pub(crate) fn has_handle(self) -> bool {
+        self.0 & HANDLE != 0
+    }
+
+    /// Has the helper to tell somebody of the end?
+    #[inline(always)]
+    pub(crate) fn is_to_be_told(self) -> bool {
+        self.0 & TELL != 0
+    }
+
+    /// Does a coroutine wait for the end?
+    #[inline(always)]
+    pub(crate) fn is_joined(self) -> bool {
+        self.0 & JOINED != 0
+    }
+
+    /// Was it given up, so that its cell is never used again?
+    #[cfg(all(test, loom))]
+    pub(crate) fn is_leaked(self) -> bool {
+        self.0 & LEAKED != 0
+    }
+
+    /// The worker where it waits or runs.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation)]
+    pub(crate) fn worker(self) -> u16 {
+        (self.0 >> WORKER_SHIFT) as u16
+    }
+
+    /// Is the request at `place`?
+    #[inline]
+    pub(crate) fn is_at(self, place: Place) -> bool {
+        self.0 & PLACE == place.0
+    }
+
+    /// The outcome; none before the request has one.
+    #[inline]
+    pub(crate) fn outcome(self) -> Option<Outcome> {
+        const ALL: [Outcome; 6] = [
+            Outcome::Returned,
+            Outcome::Panicked,
+            Outcome::Cancelled,
+            Outcome::Expired,
+            Outcome::Abandoned,
+            Outcome::Stopped,
+        ];
+        let has_one = matches!(self.0 & PHASE, DONE | ENDING);
+        has_one.then(|| ALL[((self.0 & OUTCOME) >> OUTCOME_SHIFT) as usize % ALL.len()])
+    }
+
+    /// Work that is left for a request that had this word when it ended.
+    #[inline]
+    fn left_to_do(self) -> Finished {
+        match (self.has_handle(), self.is_to_be_told(), self.is_joined()) {
+            (false, ..) => Finished::Forgotten,
+            (true, tell, true) => Finished::Joined { tell },
+            (true, true, false) => Finished::Tell,
+            (true, false, false) => Finished::Done,
+        }
+    }
+
+    /// The word of a started request with this one that ends with `outcome`.
+    #[inline]
+    fn ended(self, outcome: Outcome) -> u64 {
+        let done = self.0 + (DONE - STARTED) + ((outcome as u64) << OUTCOME_SHIFT);
+        let told = if self.is_to_be_told() { done + TELLER } else { done };
+        match (self.has_handle(), self.is_joined()) {
+            (false, _) => done,
+            (true, false) => told - RUNTIME,
+            // The cell is needed until it is known who waits.
+            (true, true) => told,
+        }
+    }
+}
+
+/// The state word. See the [module](self).
+#[derive(Debug)]
+pub(crate) struct State(AtomicU64);
+
+impl State {
+    /// The word of a free cell.
+    pub(super) fn free() -> State {
+        State(AtomicU64::new(0))
+    }
+
+    /// The word, with acquire ordering.
+    #[inline]
+    pub(crate) fn load(&self) -> Snapshot {
+        Snapshot(self.0.load(Ordering::Acquire))
+    }
+
+    /// Makes it that of a request that waits, at no worker yet.
+    ///
+    /// # Safety
+    /// The cell is the caller's alone, and free: references that others have would be lost.
+    #[inline]
+    pub(super) unsafe fn reset(&self, wanted: Wanted) {
+        let refs = match wanted {
+            Wanted::ByHandle => RUNTIME | HANDLE,
+            Wanted::ByNobody => RUNTIME,
+        };
+        // Not a plain store: a late notice to the cell's last request may set a flag at any time. It may get lost, or stay.
+        self.0.store(WAITING | refs | (u64::from(NOWHERE) << WORKER_SHIFT), Ordering::Relaxed);
+    }
+
+    /// Notes that the request, which the caller has taken out of a queue, is at `place` now; `false` if it has ended there.
+    ///
+    /// A started one in an inbox is on its way to whoever takes it. It is not parked, so nobody who wakes it looks at the place.
+    #[inline]
+    #[must_use = "a request that has ended goes nowhere"]
+    pub(crate) fn move_to(&self, place: Place) -> bool {
+        let may_run = |state| matches!(state & PHASE, WAITING | STARTED);
+        self.change(|state| may_run(state).then_some((state & !PLACE) | place.0)).is_ok()
+    }
+
+    /// As [`State::move_to`], at the price of a store.
+    ///
+    /// # Safety
+    /// The caller shares the request with nobody: what others change of the word meanwhile would be lost.
+    #[inline]
+    pub(crate) unsafe fn place_unshared(&self, place: Place) {
+        let state = self.0.load(Ordering::Relaxed);
+        self.0.store((state & !PLACE) | place.0, Ordering::Release);
+    }
+
+    /// Moves the phase from waiting to started, at `place`. `false`: it was cancelled, or has ended otherwise.
+    #[inline]
+    #[must_use = "a request that has ended does not run"]
+    pub(crate) fn start(&self, place: Place) -> bool {
+        let started = STARTED | place.0;
+        self.change(|state| {
+            (state & PHASE == WAITING).then_some((state & !(PHASE | PLACE | PARKED | NOTIFIED)) | started)
+        })
+        .is_ok()
+    }
+
+    /// Leaves a notice for a request of the runtime with this mark. The caller puts the request on the list of woken ones of the worker
+    /// in the answer; none: it is another runtime's, or somebody else does, or nobody need.
+    #[inline]
+    #[must_use = "the coroutine has to be put on its worker's list"]
+    pub(crate) fn notify(&self, runtime: u32) -> Option<u16> {
+        let is_its_own = |state: u64| state >> RUNTIME_SHIFT == u64::from(runtime);
+        let before = self.change(|state| is_its_own(state).then_some(state | NOTIFIED)).ok()?;
+        (before.0 & (PARKED | NOTIFIED) == PARKED).then(|| before.worker())
+    }
+
+    /// The running coroutine of this request is about to wait to be woken. `false`: it has been, and goes on at once.
+    #[inline]
+    #[must_use = "a coroutine that has been woken goes on"]
+    pub(crate) fn park(&self) -> bool {
+        if self.0.fetch_or(PARKED, Ordering::AcqRel) & NOTIFIED == 0 {
+            return true;
+        }
+        self.unpark();
+        false
+    }
+
+    /// The coroutine goes on: its notice has been taken.
+    #[inline]
+    pub(crate) fn unpark(&self) {
+        self.0.fetch_and(!(PARKED | NOTIFIED), Ordering::AcqRel);
+    }
+
+    /// Notes that the coroutine in the cell's `waiter` waits for the end. `false`: there is nothing to wait for.
+    #[must_use = "a request that has ended wakes nobody"]
+    pub(super) fn join(&self) -> bool {
+        let joined = self.change(|state| (state & PHASE != DONE).then_some(state | JOINED));
+        joined.is_ok() && !self.load().is_done()
+    }
+
+    /// From now on whoever ends the request lets the helper tell of it. `false`: it has ended, or somebody has asked before.
+    #[must_use = "the helper expects who is to be told"]
+    pub(crate) fn ask_to_be_told(&self) -> bool {
+        self.change(|state| (state & PHASE != DONE && state & TELL == 0).then_some(state | TELL)).is_ok()
+    }
+
+    /// Nobody is to be told any more; the word before.
+    #[must_use = "the helper may be telling already"]
+    pub(crate) fn stop_telling(&self) -> Snapshot {
+        Snapshot(self.0.fetch_and(!TELL, Ordering::AcqRel))
+    }
+
+    /// Asks for the request's end. `false`: it has ended.
+    #[must_use = "a request that has ended can not be cancelled"]
+    pub(crate) fn cancel(&self) -> bool {
+        self.change(|state| (state & PHASE != DONE).then_some(state | CANCEL)).is_ok()
+    }
+
+    /// As [`State::cancel`], by the worker that has started it.
+    pub(crate) fn cancel_own(&self) {
+        self.0.fetch_or(CANCEL, Ordering::AcqRel);
+    }
+
+    /// Moves the phase from waiting to ending with `outcome`, if the word is as `wanted`: who has no reference may find another request
+    /// in the cell. The bearer of the answer has [`Reference::Ender`]; the queue that holds the cell keeps its own reference.
+    #[inline]
+    #[must_use = "the request has to be ended"]
+    pub(crate) fn end_waiting_if(
+        &self,
+        outcome: Outcome,
+        wanted: impl Fn(Snapshot) -> bool,
+    ) -> Option<Unended> {
+        let ending = ENDING | ENDER | (outcome as u64) << OUTCOME_SHIFT;
+        let may = |state: u64| state & PHASE == WAITING && wanted(Snapshot(state));
+        self.change(|state| may(state).then_some((state & !PHASE) | ending)).ok().map(Unended)
+    }
+
+    /// Moves the phase from started to ending, if the word is as `wanted`; none: it is another request, or has ended. The cell is never used
+    /// again.
+    #[cold]
+    #[must_use = "the request has to be ended"]
+    pub(crate) fn give_up(&self, wanted: impl Fn(Snapshot) -> bool) -> Option<Unended> {
+        let ending = ENDING | LEAKED | (Outcome::Abandoned as u64) << OUTCOME_SHIFT;
+        let may = |state: u64| state & PHASE == STARTED && wanted(Snapshot(state));
+        self.change(|state| may(state).then_some((state & !PHASE) | ending)).ok().map(Unended)
+    }
+
+    /// Moves the phase from ending to done; the word before, by which the caller tells whoever waits. If somebody is to be told, the cell
+    /// goes to the helper, and has its reference from here on.
+    #[must_use = "somebody may wait for the end"]
+    pub(crate) fn end(&self, unended: Unended) -> Snapshot {
+        let _ = unended;
+        let changed = self.change(|state| {
+            let done = (state & !PHASE) | DONE;
+            Some(if state & TELL == 0 { done } else { done | TELLER })
+        });
+        let (Ok(before) | Err(before)) = changed;
+        debug_assert!(before.phase() == Phase::Ending, "{before:?}");
+        before
+    }
+
+    /// As [`State::end`], of a request that was given up.
+    #[cold]
+    pub(crate) fn end_given_up(&self, unended: Unended) -> Finished {
+        self.end(unended).left_to_do()
+    }
+
+    /// The started request has ended with `outcome`.
+    ///
+    /// # Safety
+    /// The caller runs the request, and its result is in the storage. It does not touch the cell afterwards, but as the answer says.
+    #[inline]
+    pub(crate) unsafe fn finish(&self, outcome: Outcome) -> Finished {
+        let (Ok(before) | Err(before)) = self.change(|state| Some(Snapshot(state).ended(outcome)));
+        debug_assert!(before.is_started(), "{before:?}");
+        before.left_to_do()
+    }
+
+    /// Drops the handle's reference, unless the request has ended. `false`: it has, and its result is the caller's to drop.
+    ///
+    /// # Safety
+    /// The caller has the handle's reference. It does not touch the cell afterwards if the answer is `true`.
+    #[must_use = "the result has to be dropped"]
+    pub(crate) unsafe fn drop_handle_unless_done(&self) -> bool {
+        self.change(|state| (state & PHASE != DONE).then_some(state & !HANDLE)).is_ok()
+    }
+
+    /// Drops `reference`. `true`: it was the last one, and the cell is free.
+    ///
+    /// # Safety
+    /// The caller has that reference, and does not touch the cell afterwards unless the answer is `true`.
+    #[inline]
+    #[must_use = "a free cell goes home"]
+    pub(super) unsafe fn drop_ref(&self, reference: Reference) -> bool {
+        let reference = reference as u64;
+        let before = self.0.fetch_and(!reference, Ordering::AcqRel);
+        // Those of a request that was given up do not count any more: it may have happened while a thief had it.
+        debug_assert!(before & (reference | LEAKED) != 0, "a reference was dropped twice");
+        before & REFS == reference
+    }
+
+    /// Changes the word by `with` until it says no; the word before. One that said no was read without any ordering.
+    #[inline]
+    fn change(&self, mut with: impl FnMut(u64) -> Option<u64>) -> Result<Snapshot, Snapshot> {
+        let mut state = self.0.load(Ordering::Relaxed);
+        loop {
+            let Some(wanted) = with(state) else { return Err(Snapshot(state)) };
+            match self.0.compare_exchange_weak(state, wanted, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(before) => return Ok(Snapshot(before)),
+                Err(other) => state = other,
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn waiting(wanted: Wanted) -> State {
+        let state = State::free();
+        // SAFETY: nobody else has it.
+        unsafe { state.reset(wanted) };
+        state
+    }
+
+    #[test]
+    fn the_parts_of_the_word_do_not_touch_each_other() {
+        let parts = [PHASE, CANCEL, PARKED, NOTIFIED, TELL, JOINED, REFS, OUTCOME, PLACE];
+        assert_eq!(parts.iter().fold(0, |all, part| all | part), u64::MAX);
+        assert_eq!(parts.iter().map(|part| part.count_ones()).sum::<u32>(), u64::BITS);
+    }
+
+    #[test]
+    fn a_request_that_is_cancelled_does_not_start() {
+        let (state, place) = (waiting(Wanted::ByHandle), Place::new(3, 7));
+        assert!(state.move_to(place) && state.load().is_at(place));
+        let unended = state.end_waiting_if(Outcome::Cancelled, |seen| seen.is_at(place)).unwrap();
+        assert_eq!((unended.worker(), state.load().phase()), (3, Phase::Ending));
+        assert!(!state.start(place) && !state.move_to(place), "it ends");
+        assert!(!state.end(unended).is_joined());
+        assert_eq!(state.load().outcome(), Some(Outcome::Cancelled));
+        assert!(!state.cancel() && !state.ask_to_be_told(), "it has ended");
+    }
+
+    #[test]
+    fn a_notice_is_given_once_and_only_to_its_runtime() {
+        let state = waiting(Wanted::ByNobody);
+        assert!(state.start(Place::new(2, 9)));
+        assert_eq!(state.notify(8), None, "another runtime's");
+        assert!(state.park());
+        assert_eq!((state.notify(9), state.notify(9)), (Some(2), None));
+        state.unpark();
+        assert_eq!(state.notify(9), None, "it does not wait");
+        assert!(!state.park(), "the notice was there");
+        assert!(state.park());
+    }
+
+    #[test]
+    fn the_last_reference_frees_the_cell() {
+        let state = waiting(Wanted::ByHandle);
+        assert!(state.start(Place::new(0, 1)));
+        assert!(state.ask_to_be_told());
+        // SAFETY: this is the only one that has the word.
+        unsafe {
+            assert!(matches!(state.finish(Outcome::Panicked), Finished::Tell));
+            assert_eq!(state.load().outcome(), Some(Outcome::Panicked));
+            assert!(!state.drop_handle_unless_done(), "it has ended");
+            assert!(!state.drop_ref(Reference::Handle), "the helper has it");
+            assert!(state.drop_ref(Reference::Teller));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Statistics of a runtime: numbers as snapshots, and recordings of what its workers do. Programs ask by [`Runtime::stats`] and
+//! [`Runtime::record_timeline`], services beside the runtime by a [`View`]; `caudal-observe` makes texts and files of the answers.
+//!
+//! ```text
+//!  workers ──▶ measured (histograms) ─┐
+//!          ──▶ boards, time spent ────┼──▶ Snapshot
+//!  counts, stacks ────────────────────┘
+//!  workers ──▶ timeline (rings) ────────▶ Recording
+//! ```
+//!
+//! Everything that workers write here they write with plain stores to lines of their own; all the rest is done by who reads.
+//! All histograms are *raw*: what the machine took away from the workers is in them ([`Stalls`]).
+
+mod recording;
+mod snapshot;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use crate::board::timeline::{Event, Stop};
+pub use recording::{RecordError, Recording, Running, WINDOW_MAX};
+pub use snapshot::{ClassStats, Counters, Identity, Snapshot, StackStats, Stalls, WorkerStats};
+
+use crate::Runtime;
+use crate::pause::pause;
+use crate::shared::Shared;
+
+/// A runtime as services beside it see it; it stays when the runtime has ended.
+#[derive(Clone, Debug)]
+pub struct View(pub(crate) Arc<Shared>);
+
+impl View {
+    /// As [`Runtime::stats`].
+    pub fn stats(&self) -> Snapshot {
+        snapshot::take(&self.0)
+    }
+
+    /// Which runtime it is.
+    pub fn identity(&self) -> Identity {
+        snapshot::identity(&self.0)
+    }
+
+    /// Begins a recording, which goes on until [`Running::end`]; its window is of at most [`WINDOW_MAX`].
+    ///
+    /// # Errors
+    /// [`RecordError`].
+    pub fn begin_recording(&self, window: Duration) -> Result<Running, RecordError> {
+        Running::begin(&self.0, window)
+    }
+}
+
+impl Runtime {
+    /// Statistics so far, and what the workers do now. Reads what they write and stops nobody: some 10 µs for each
+    /// class and worker.
+    pub fn stats(&self) -> Snapshot {
+        snapshot::take(self.shared())
+    }
+
+    /// Records what the workers do from now on for `window`, at most [`WINDOW_MAX`], and returns when that is over.
+    ///
+    /// # Errors
+    /// [`RecordError`].
+    pub fn record_timeline(&self, window: Duration) -> Result<Recording, RecordError> {
+        let running = Running::begin(self.shared(), window)?;
+        pause(window);
+        Ok(running.end())
+    }
+}
