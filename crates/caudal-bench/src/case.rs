@@ -1,4 +1,5 @@
-//! What is simulated: the systems of the table, at any size and load.
+//! The cases that are simulated: the systems of the table, at any size and load.
+//! All rows about speed and memory take theirs from here.
 
 use caudal_config::{Costs, Pools, System};
 use caudal_policy::Picos;
@@ -13,7 +14,7 @@ use caudal_workload::{
 
 /// A system under a load.
 pub(crate) struct Case {
-    /// What the command line calls it: `stealing-32-0.5`.
+    /// The name on the command line: `stealing-32-0.5`.
     pub(crate) key: String,
     system: System,
     costs: Costs,
@@ -44,7 +45,7 @@ fn service(name: &str) -> Service {
         .expect("a workload of the table has a name")
 }
 
-/// What lanes are measured on.
+/// The requests that lanes are measured on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     ExtremeBimodal,

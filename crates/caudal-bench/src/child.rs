@@ -1,4 +1,5 @@
-//! What runs in a process of its own: long runs whose memory counts, runs under valgrind, clean builds.
+//! Runs in processes of their own: long runs whose memory counts, runs under valgrind, clean builds.
+//! Rows about memory and counts call it.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -28,7 +29,7 @@ pub(crate) enum ChildError {
 /// Key of the limit, where a case is asked for.
 pub(crate) const LIMIT: &str = "limit";
 
-/// What a run in a process of its own says.
+/// The report of a run in a process of its own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Report {
     /// Simulated time at the end, in ps; 0 for the limit.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::case::Case;
 use crate::child::{ChildError, LIMIT, arguments, output, parse, this_program};
 
-/// What is counted per request. Branches are as callgrind's simple predictor guesses them.
+/// The events that are counted per request. Branches are as callgrind's simple predictor guesses them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Counts {
     instructions: f64,

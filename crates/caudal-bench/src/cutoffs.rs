@@ -5,19 +5,19 @@ use std::time::Instant;
 
 use caudal_config::{Costs, File, LatencyStatistic, Measure};
 use caudal_tune::lanes::{Family, LANES_MAX, LanesAnswer, LanesQuestion, find};
-use caudal_tune::{Budget, Host, NoJournal};
+use caudal_tune::{Budget, Crew, NoJournal};
 
 use crate::machine::{on_all_cores, process_cpu_s};
 use crate::measure::Figure;
 use crate::row::{Row, Target, short};
 
-/// What is searched for, and what the rows call it.
+/// The workloads that lanes are searched for, each with its name in the rows.
 const WORKLOADS: [(&str, &str); 3] = [
     ("extreme bimodal", "\"extreme-bimodal\""),
     ("log-normal", "{ distribution = \"log-normal\", mean = \"1us\", scv = 10 }"),
     ("RocksDB, 0.5 % scans", "\"rocksdb-0.5\""),
 ];
-/// That of `caudal lanes`.
+/// The budget of `caudal lanes`, in seconds.
 const BUDGET_S: f64 = 10.0;
 
 /// 8 servers, load 0.7, the shortest p99, at no cost of a preemption.
@@ -52,9 +52,9 @@ fn row(name: &str, question: &LanesQuestion) -> Row {
     let (mut wall_s, mut cpu_s, mut answer) = (0.0, 0.0, None);
     on_all_cores(|| {
         let stop = AtomicBool::new(false);
-        let host = Host { threads: 2, stop: &stop, progress: &|_| {} };
+        let crew = Crew { threads: 2, stop: &stop, progress: &|_| {} };
         let (wall, before_s) = (Instant::now(), process_cpu_s());
-        answer = find(question, &host, &NoJournal).ok();
+        answer = find(question, &crew, &NoJournal).ok();
         wall_s = wall.elapsed().as_secs_f64();
         cpu_s = process_cpu_s() - before_s;
     });

@@ -23,7 +23,7 @@
 //!
 //! **The engine does not keep to that.** Where nobody watches one queue, first come first served, it takes the
 //! recursion, with the times at which servers are free in order in vectors (`engine/short_cuts/central` in `caudal-sim`), and
-//! is faster than this loop, although it also finds out how long requests wait behind long ones, and keeps books. So
+//! is faster than this loop, although it also finds out how long requests wait behind long ones, and keeps accounts. So
 //! for this one system a figure above 1 says that going from event to event is what costs, not that the engine has no
 //! overhead: the same recursion without what only the engine accounts for would take four fifths of its time. Streams
 //! of requests and statistics are the same functions here and there.
@@ -64,7 +64,7 @@ const BATCH: usize = 256;
 const ID_BITS: u32 = SERVERS.trailing_zeros();
 const NEVER: u64 = u64::MAX;
 
-/// What the limit finds out: all that the engine does about M/M/16.
+/// The statistics of the limit: all that the engine does about M/M/16.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     /// Sojourn times of the measured requests, in ps.
@@ -86,7 +86,8 @@ pub(crate) fn simulate(service: &Service, load: f64, seed: u64, warm_up: u64, me
     let mut source =
         Source { arrivals: Arrivals::poisson().sampler(seed, mean_gap_ps), services: service.sampler(seed) };
     let mut ring = Ring::new(2 * BATCH);
-    let mut machine = Machine { due: WinnerTree::new(), idle: (1 << SERVERS) - 1, arrived: 0, started: 0 };
+    let mut machine =
+        ServersAndEvents { due: WinnerTree::new(), idle: (1 << SERVERS) - 1, arrived: 0, started: 0 };
     let mut found = Found::default();
     let wanted = warm_up..warm_up + measured;
     while (machine.started as u64) < wanted.end {
@@ -192,7 +193,7 @@ fn record(arrival_ps: &[u64], demand: &[Demand], start_ps: &[u64], found: &mut F
 
 /// The servers, the clock's events, and how far the requests have come.
 #[derive(Clone, Copy)]
-struct Machine {
+struct ServersAndEvents {
     due: WinnerTree,
     /// A bit for each idle server.
     idle: u32,
@@ -200,7 +201,7 @@ struct Machine {
     started: usize,
 }
 
-impl Machine {
+impl ServersAndEvents {
     /// All events up to the last drawn arrival.
     #[inline(never)]
     fn run(&mut self, ring: &mut Ring) {
@@ -209,7 +210,7 @@ impl Machine {
         let (arrival_ps, demand) = (&ring.arrival_ps[..=mask], &ring.demand[..=mask]);
         let start_ps = &mut ring.start_ps[..=mask];
         // A local copy: what is behind `self` would have to be in memory at every step.
-        let Machine { mut due, mut idle, mut arrived, mut started } = *self;
+        let ServersAndEvents { mut due, mut idle, mut arrived, mut started } = *self;
         while arrived < ring.filled {
             // No server in the low bits: arrivals come before the completions of their time.
             let arrival_key = arrival_ps[arrived & mask] << ID_BITS;
@@ -237,7 +238,7 @@ impl Machine {
             }
             arrived += 1;
         }
-        *self = Machine { due, idle, arrived, started };
+        *self = ServersAndEvents { due, idle, arrived, started };
     }
 }
 

@@ -1,4 +1,5 @@
-//! What the bench asks of the machine: clocks, cores, memory.
+//! Facts about the machine that the bench needs: clocks, cores, memory.
+//! All rows use it.
 
 use std::time::Instant;
 

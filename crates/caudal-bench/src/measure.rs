@@ -1,4 +1,5 @@
-//! Runs that alternate, and what is said about them.
+//! Measurements in turn, so that they share the machine's bad minutes, and their summaries.
+//! Rows about speed call it.
 
 use caudal_stats::Median;
 use serde::Serialize;

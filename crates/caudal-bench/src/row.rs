@@ -1,11 +1,12 @@
-//! A row of the table: what was measured, what was wanted.
+//! A row of the table: the figure that was measured and the one that was wanted.
+//! Every group of rows returns them.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::measure::Figure;
 
-/// What is wanted.
+/// The bound that a figure is held against.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Target {
     AtLeast(f64),
@@ -22,7 +23,7 @@ pub(crate) struct Row {
     /// The same figure by the clock on the wall, where that is another one.
     pub(crate) wall: Option<Figure>,
     pub(crate) target: Target,
-    /// What the figure is made of.
+    /// The parts that the figure is made of.
     pub(crate) detail: String,
 }
 

@@ -1,4 +1,5 @@
-//! One line of a log.
+//! An entry of a log: one call of a policy and its answer.
+//! Hosts write entries, the replay reads them.
 //!
 //! ```text
 //!  in memory   | kind | fields … |     at most 32 bytes
@@ -8,7 +9,7 @@
 use caudal_policy::discipline::{Intake, Stopped};
 use serde::{Deserialize, Serialize};
 
-/// What fits into a field of an entry.
+/// A value that fits into a field of an entry.
 pub(crate) trait Field: Copy {
     fn to_word(self) -> u64;
     fn of_word(word: u64) -> Option<Self>;
@@ -37,7 +38,7 @@ impl Field for bool {
     }
 }
 
-/// What a discipline answered when it was asked for its intake.
+/// The answer of a discipline that was asked for its intake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {

@@ -1,4 +1,5 @@
-//! A log as text and as bytes.
+//! The two forms of a log, as text and as bytes.
+//! Hosts write them; the replay of the simulator reads them.
 //!
 //! ```text
 //!  lines    {"header": {…}}
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DecisionLog, Entry, Header, Thread, ThreadLog, VERSION};
 
-/// What a log in bytes begins with.
+/// The first bytes of a log in bytes.
 pub const MAGIC: &[u8] = b"caudal-log\n";
 
 #[derive(Serialize, Deserialize)]
@@ -35,9 +36,9 @@ pub enum ReadError {
     /// A line is not what it should be.
     #[error("line {line} is not that of a decision log: {source}")]
     Line {
-        /// Which, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The parser's error.
         source: serde_json::Error,
     },
     /// The log ends too early, or its bytes make no sense.
@@ -45,7 +46,7 @@ pub enum ReadError {
     Entries {
         /// Of one thread.
         read: u64,
-        /// That it has.
+        /// The number of entries that it has.
         entries: u64,
     },
     /// It is another version's.

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 /// The version of the formats that this crate writes; it reads no other.
 pub const VERSION: u32 = 1;
 
-/// What has to be known to make sense of the entries.
+/// The facts without which the entries make no sense.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// Of the format.
@@ -46,7 +46,7 @@ impl Header {
     }
 }
 
-/// Who decided.
+/// The thread that decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Thread {
@@ -61,7 +61,7 @@ pub enum Thread {
 /// The entries of a thread, the first of them complete up to where it lost some.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadLog {
-    /// Whose.
+    /// The thread whose log it is.
     pub thread: Thread,
     /// In order.
     pub entries: Vec<Entry>,
@@ -72,7 +72,7 @@ pub struct ThreadLog {
 /// A log. See the [crate](self).
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionLog {
-    /// What it is the log of.
+    /// The header, which says what it is the log of.
     pub header: Header,
     /// By thread.
     pub threads: Vec<ThreadLog>,

@@ -1,4 +1,5 @@
-//! A discipline under the eyes of a witness.
+//! A discipline that is watched: every call and answer is told to a witness.
+//! Hosts that write a log wrap their discipline in it.
 //!
 //! The witness stands between a host and a discipline: it hears of each event before the discipline does, and of each call that
 //! the discipline makes on its pool. The discipline is the same code, the host as well; a host that is not watched runs
@@ -11,7 +12,7 @@ use caudal_policy::{Instant, Picos, TaskId, WorkerId};
 
 use crate::Entry;
 
-/// Who hears what a discipline sees and decides.
+/// A listener that hears what a discipline sees and decides.
 pub trait Witness {
     /// An event comes to the discipline.
     fn event(&self, event: Entry);
@@ -36,7 +37,7 @@ impl<D, W> Watched<D, W> {
         Watched { discipline, witness }
     }
 
-    /// Who watches.
+    /// The listener that watches.
     pub fn witness(&self) -> &W {
         &self.witness
     }

@@ -1,8 +1,9 @@
-//! Who else wants the processor: other threads, and other machines under the same hypervisor.
+//! The use of the processors by others: by other threads, and by other machines under the same hypervisor.
+//! Calibrations and fidelity runs warn by it.
 
 use serde::Serialize;
 
-/// What `/proc` says at one moment.
+/// The accounts of processor time in `/proc` at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moment {
     /// Threads that run or want to, this one included.
@@ -60,7 +61,7 @@ impl Busy {
         Busy { others: after.runnable.max(before.runnable).saturating_sub(ours), steal_share }
     }
 
-    /// What to tell whoever reads the numbers; `None` where nobody else was about.
+    /// A warning for whoever reads the numbers; `None` where nobody else was about.
     pub fn warning(&self) -> Option<String> {
         let mut parts = Vec::new();
         if self.others > 0 {

@@ -1,4 +1,5 @@
 //! The time stamp counter: the only clock that is cheap enough to be read in every request (9 ns, no system call).
+//! Everything here that measures reads it.
 
 use std::arch::x86_64::{_mm_lfence, _rdtsc};
 use std::time::Duration;
@@ -42,7 +43,7 @@ pub fn now_after_all() -> u64 {
     }
 }
 
-/// The counter's frequency, and with it the way between ticks and nanoseconds.
+/// The counter's frequency, and with it the conversion between ticks and nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tsc {
     hz: f64,

@@ -50,14 +50,14 @@ pub struct Options {
     pub out: PathBuf,
 }
 
-/// What a run needs, made before it starts.
+/// The means of a run, made before it starts.
 #[derive(Debug)]
 pub struct Setup {
     /// The clock.
     pub tsc: Tsc,
     /// The speed of the work.
     pub work: Work,
-    /// What will arrive.
+    /// The requests that will arrive.
     pub schedule: Schedule,
     /// The work of a request, by number of its class.
     pub jobs: Vec<Job>,

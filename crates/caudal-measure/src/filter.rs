@@ -1,4 +1,5 @@
 //! Percentiles of a trace, raw and without the requests that a stall of the machine touched.
+//! Comparisons and the fidelity run report by it.
 //!
 //! A request is dropped if the time from its intended arrival to [`AFTER_NS`] after its completion overlaps a gap that the work
 //! noticed. Raw says what a user of this machine sees, filtered what the contestant does. What is left of a run where less
@@ -18,10 +19,10 @@ pub const KEPT_SHARE_MIN: f64 = 0.8;
 /// Share of the requests at the start of a run that are left out: caches and pools fill.
 pub const WARM_UP_SHARE: f64 = 0.1;
 
-/// Whose gaps drop requests.
+/// The threads whose gaps drop requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GapsOf {
-    /// Those that the work noticed.
+    /// The gaps that the work noticed.
     #[default]
     Work,
     /// Also those of the generator's loop: a request that was to arrive in one, or up to [`AFTER_NS`] after it, is dropped.
@@ -67,7 +68,7 @@ impl Latency {
 pub struct ClassReport {
     /// All that completed.
     pub raw: Latency,
-    /// Those of them that no stall touched.
+    /// The requests among them that no stall touched.
     pub filtered: Latency,
     /// Requests that did not complete; they are in neither.
     pub unfinished: u64,

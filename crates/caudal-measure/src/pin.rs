@@ -1,4 +1,5 @@
-//! Where a thread runs, and with which priority.
+//! The processor on which a thread runs, and its priority.
+//! Contestants and calibrations pin their threads.
 
 use std::fmt;
 use std::io;
@@ -12,9 +13,9 @@ pub enum PinError {
         "CPU {cpu} is not one of those that this process may use ({allowed}); a cgroup, taskset or the machine decides that"
     )]
     NotAllowed {
-        /// What was asked for.
+        /// The processor that was asked for.
         cpu: usize,
-        /// What there is.
+        /// The processors that are allowed.
         allowed: CpuList,
     },
     /// Real-time priority needs a privilege.
@@ -31,7 +32,7 @@ pub enum PinError {
     System {
         /// The call that failed.
         call: &'static str,
-        /// What it said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -81,7 +82,7 @@ pub fn pin_to(cpu: usize) -> Result<(), PinError> {
     if result == 0 { Ok(()) } else { Err(system("sched_setaffinity")) }
 }
 
-/// What the process may use, also when this thread is pinned already: the mask of its cpuset.
+/// The processors that the process may use, also when this thread is pinned already: the mask of its cpuset.
 fn allowed_on_any_thread() -> Result<CpuList, PinError> {
     let here = allowed_cpus()?;
     let status = std::fs::read_to_string("/sys/fs/cgroup/cpuset.cpus.effective")

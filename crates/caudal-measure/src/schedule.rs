@@ -1,20 +1,21 @@
-//! Which requests arrive when, drawn before anything runs.
+//! The requests of a measured run, drawn before anything runs: every contestant of a comparison, and the simulation that predicts
+//! it, meets the same ones.
 //!
 //! Open loop: an arrival does not wait for an answer, so that a contestant that falls behind is charged for all that
 //! arrives meanwhile. The same seed gives the same requests on every machine and at every load the same classes in the
 //! same order: only the distances between arrivals stretch.
+//!
+//! Arrivals and classes are those of `caudal-workload`, from the streams that the simulator draws from: a simulation with the same
+//! seed and the same mean distance sees these very requests, and a measured run replays what was simulated. What is particular to
+//! a measured run is that a class has one service time, because a contestant has to calibrate the work of each.
 
 use std::fmt;
+use std::path::Path;
 
-use rand_core::{Rng, SeedableRng};
-use rand_distr::{Distribution, Exp1};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use caudal_policy::Picos;
+use caudal_workload::{ArrivalSpec, ClassSpec, Demand, DistributionSpec, LONGEST_PS, Service, ServiceSpec};
 
-/// Streams of a seed; the numbers are arbitrary and must never change.
-const ARRIVALS: u64 = 0xa221_7a15_0000_0011;
-const CLASSES: u64 = 0xc1a5_5e50_0000_0012;
-
-/// One kind of request.
+/// One kind of request of a [`Mix`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Class {
     /// Share of the requests, in (0, 1].
@@ -29,28 +30,39 @@ pub struct Mix {
     classes: Vec<Class>,
 }
 
-/// What is wrong with a list of classes.
+/// A fault of a list of classes.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum MixError {
     /// Shares are of one whole.
-    #[error("the shares of the classes sum to {0}, not to 1")]
+    #[error(
+        "the shares of the classes sum to {0}: give shares that sum to 1, such as 0.995:500ns,0.005:500us"
+    )]
     Sum(f64),
     /// A class that never comes, or that needs no time.
-    #[error("class {0} needs a share above 0 and a service time of at least 1 ns")]
+    #[error("class {0} needs a share above 0 and a service time of at least 1 ns and at most an hour")]
     Empty(usize),
+    /// More classes than a workload tells apart.
+    #[error("{0} classes are too many: give 1 to 256")]
+    Many(usize),
 }
 
 impl Mix {
     /// A mix of classes.
     ///
     /// # Errors
-    /// If a share or a service time is not positive, or the shares do not sum to 1.
+    /// If a share or a service time is not positive, a service time is longer than an hour, there are more than 256 classes, or the
+    /// shares do not sum to 1.
     pub fn new(classes: Vec<Class>) -> Result<Mix, MixError> {
-        if let Some(empty) = classes
-            .iter()
-            .position(|class| class.share.is_nan() || class.share <= 0.0 || class.service_ns == 0)
-        {
-            return Err(MixError::Empty(empty));
+        let is_wrong = |class: &Class| {
+            class.share.is_nan()
+                || class.share <= 0.0
+                || !(1..=LONGEST_PS / 1_000).contains(&class.service_ns)
+        };
+        if let Some(wrong) = classes.iter().position(is_wrong) {
+            return Err(MixError::Empty(wrong));
+        }
+        if classes.len() > 256 {
+            return Err(MixError::Many(classes.len()));
         }
         let sum: f64 = classes.iter().map(|class| class.share).sum();
         if (sum - 1.0).abs() < 1e-9 { Ok(Mix { classes }) } else { Err(MixError::Sum(sum)) }
@@ -81,15 +93,18 @@ impl Mix {
         load * f64::from(workers) / self.mean_service_ns()
     }
 
-    fn class_of(&self, draw: f64) -> u32 {
-        let mut below = 0.0;
-        for (number, class) in self.classes.iter().enumerate() {
-            below += class.share;
-            if draw < below {
-                return number as u32;
-            }
-        }
-        self.classes.len() as u32 - 1
+    /// The same as a workload: a mixture of constants, whose classes are called by their numbers.
+    pub fn service(&self) -> Service {
+        let class = |(number, class): (usize, &Class)| ClassSpec {
+            name: number.to_string(),
+            weight: class.share,
+            service: ServiceSpec::Distribution(DistributionSpec::Constant {
+                value: Picos::from_nanos(class.service_ns),
+            }),
+        };
+        let classes = self.classes.iter().enumerate().map(class).collect();
+        let spec = ServiceSpec::Distribution(DistributionSpec::Mixture { classes });
+        spec.compile(Path::new("")).expect("`Mix::new` has checked it")
     }
 }
 
@@ -132,15 +147,17 @@ impl Schedule {
     /// If the load is not positive or there is no worker.
     pub fn poisson(mix: Mix, load: f64, workers: u32, requests: usize, seed: u64) -> Schedule {
         assert!(load > 0.0 && load.is_finite() && workers > 0, "a load of {load} on {workers} workers");
-        let mean_distance_ns = 1.0 / mix.rate_per_ns(load, workers);
-        let (mut distances, mut classes) = (stream(seed, ARRIVALS), stream(seed, CLASSES));
-        let mut at_ns = 0.0;
-        let draw = |_| {
-            let distance: f64 = Exp1.sample(&mut distances);
-            at_ns += distance * mean_distance_ns;
-            Arrival { at_ns: at_ns as u64, class: mix.class_of(unit(classes.next_u64())) }
+        let service = mix.service();
+        let mean_distance_ps = service.mean_ps() / (load * f64::from(workers));
+        let poisson = ArrivalSpec::Poisson.compile(Path::new("")).expect("it has no parameters");
+        let (mut at_ps, mut demands) = (vec![0; requests], vec![Demand::default(); requests]);
+        let drawn = poisson.sampler(seed, mean_distance_ps).fill(&mut at_ps);
+        service.sampler(seed).fill(&mut demands);
+        let arrival = |(&at_ps, demand): (&u64, &Demand)| Arrival {
+            at_ns: at_ps / 1_000,
+            class: u32::from(demand.class),
         };
-        let arrivals = (0..requests).map(draw).collect();
+        let arrivals = at_ps[..drawn].iter().zip(&demands).map(arrival).collect();
         Schedule { mix, load, seed, arrivals }
     }
 
@@ -148,15 +165,6 @@ impl Schedule {
     pub fn duration_ns(&self) -> u64 {
         self.arrivals.last().map_or(0, |last| last.at_ns)
     }
-}
-
-fn stream(seed: u64, purpose: u64) -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ purpose)
-}
-
-/// Maps 64 random bits to [0, 1).
-fn unit(bits: u64) -> f64 {
-    (bits >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
 #[cfg(test)]
@@ -173,6 +181,27 @@ mod tests {
     fn the_same_seed_gives_the_same_requests() {
         assert_eq!(bimodal(0.4, 7), bimodal(0.4, 7));
         assert_ne!(bimodal(0.4, 7).arrivals, bimodal(0.4, 8).arrivals);
+    }
+
+    /// The same streams as the simulator's: `caudal-rt-bench` tests it against the simulator itself.
+    #[test]
+    fn requests_are_those_of_the_workload() {
+        let mix = Mix::new(vec![
+            Class { share: 0.3, service_ns: 700 },
+            Class { share: 0.6, service_ns: 1_500 },
+            Class { share: 0.1, service_ns: 90_000 },
+        ])
+        .unwrap();
+        let schedule = Schedule::poisson(mix.clone(), 0.6, 2, 5_000, 9);
+        let (mut at_ps, mut demands) = (vec![0; 5_000], vec![Demand::default(); 5_000]);
+        let arrivals = ArrivalSpec::Poisson.compile(Path::new("")).unwrap();
+        let mean_gap_ps = mix.service().mean_ps() / (0.6 * 2.0);
+        assert_eq!(arrivals.sampler(9, mean_gap_ps).fill(&mut at_ps), 5_000);
+        mix.service().sampler(9).fill(&mut demands);
+        for ((arrival, at_ps), demand) in schedule.arrivals.iter().zip(at_ps).zip(demands) {
+            assert_eq!((arrival.at_ns, arrival.class), (at_ps / 1_000, u32::from(demand.class)));
+            assert_eq!(mix.classes()[arrival.class as usize].service_ns * 1_000, demand.service_ps);
+        }
     }
 
     #[test]
@@ -221,6 +250,8 @@ mod tests {
         assert_eq!(Mix::new(vec![class(0.5, 1)]), Err(MixError::Sum(0.5)));
         assert_eq!(Mix::new(vec![class(1.0, 1), class(0.0, 1)]), Err(MixError::Empty(1)));
         assert_eq!(Mix::new(vec![class(1.0, 0)]), Err(MixError::Empty(0)));
+        assert_eq!(Mix::new(vec![class(1.0, LONGEST_PS / 1_000 + 1)]), Err(MixError::Empty(0)));
+        assert_eq!(Mix::new(vec![class(1.0 / 257.0, 1); 257]), Err(MixError::Many(257)));
         assert!(Mix::new(vec![class(0.1, 1), class(0.2, 2), class(0.7, 3)]).is_ok());
         assert_eq!(Mix::extreme_bimodal().mean_service_ns(), 2_997.5);
         assert_eq!(Mix::extreme_bimodal().to_string(), "99.5% 0.5 us, 0.5% 500 us");

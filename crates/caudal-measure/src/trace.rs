@@ -1,4 +1,5 @@
-//! What a contestant writes: when each request was to arrive, started and completed, and when the machine stood still.
+//! The trace of a contestant: when each request was to arrive, started and completed, and when the machine stood still.
+//! Contestants write it, filters read it.
 //!
 //! A file is little-endian throughout; programs in other languages write it as well:
 //!
@@ -71,7 +72,7 @@ impl Request {
 /// A run of one contestant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// Who ran; at most 32 bytes are kept.
+    /// The name of the contestant; at most 32 bytes are kept.
     pub contestant: String,
     /// Frequency of the time stamp counter, in Hz.
     pub tsc_hz: f64,
@@ -271,7 +272,7 @@ impl Recorder {
         true
     }
 
-    /// What happened, in ns after `epoch`, to be written to a file.
+    /// The trace of a run, in ns after its `epoch`, to be written to a file.
     pub fn trace(&self, run: &Run<'_>) -> Trace {
         let since = |ticks: u64| run.tsc.to_ns(ticks.saturating_sub(run.epoch));
         let request = |(cell, arrival): (&Cell, &crate::schedule::Arrival)| {
@@ -305,16 +306,16 @@ impl Recorder {
     }
 }
 
-/// What a [`Recorder`] has to be told of a run that is over.
+/// The facts about a run that is over, from which a [`Recorder`] makes its trace.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// Who ran.
+    /// The name of the contestant.
     pub contestant: &'a str,
     /// The counter's frequency.
     pub tsc: Tsc,
     /// The counter at the run's start.
     pub epoch: u64,
-    /// What was to arrive.
+    /// The requests that were to arrive.
     pub schedule: &'a Schedule,
     /// The log of the work, one a worker.
     pub gaps: &'a [&'a GapLog],

@@ -1,4 +1,5 @@
 //! Synthetic work: a number of iterations, never a time.
+//! Contestants run it as the requests' work.
 //!
 //! ```text
 //! job      chunk                         chunk                         chunk
@@ -44,7 +45,7 @@ pub struct Job {
     pub iterations: u32,
 }
 
-/// What is wrong with a calibration that was given as text.
+/// A fault of a calibration that was given as text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{given}` is no calibration: it is `RATE:OVERHEAD`, iterations per us and the iterations that a chunk's clock readings last, such as 1032.5:19.4"

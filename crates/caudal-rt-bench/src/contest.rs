@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use crate::system::{processor_sharing, system};
 use crate::unedited;
 
-/// Who generates the load.
+/// The thread that generates the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Dispatch {
     /// The dispatcher's thread, on the generator's core
@@ -25,7 +25,7 @@ pub enum Dispatch {
     Direct,
 }
 
-/// Which discipline the worker has.
+/// The discipline of the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Discipline {
     /// A quantum each, fresh ones first
@@ -36,7 +36,7 @@ pub enum Discipline {
     Fcfs,
 }
 
-/// What the requests run, and where it yields.
+/// The code that requests run, and where it yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Code {
     /// A probe by hand between two chunks
@@ -52,13 +52,13 @@ pub enum Code {
 pub struct Contest {
     #[command(flatten)]
     common: Options,
-    /// Who generates the load
+    /// The thread that generates the load
     #[arg(long, value_enum, default_value = "two-level")]
     dispatch: Dispatch,
-    /// Which request runs
+    /// The discipline by which requests run
     #[arg(long, value_enum, default_value = "processor-sharing")]
     discipline: Discipline,
-    /// What the requests run; C and Rust have to be built with the probe pass
+    /// The code that requests run; C and Rust have to be built with the probe pass
     #[arg(long, value_enum, default_value = "hand")]
     code: Code,
 }
@@ -224,7 +224,7 @@ fn measure_code(
     }))
 }
 
-/// What the worker has seen, once the runtime has ended.
+/// The gaps that the worker has seen, once the runtime has ended.
 ///
 /// # Errors
 /// If no request has ever yielded that only the compiler could have made yield.

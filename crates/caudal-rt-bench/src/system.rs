@@ -1,4 +1,5 @@
-//! The systems that are measured.
+//! The systems that are measured, as the runtime takes them.
+//! Contests and the dispatcher's benchmark start them.
 
 use caudal_config::{ConfigError, File, Host, Options, SystemPlan};
 

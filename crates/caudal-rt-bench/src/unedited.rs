@@ -44,12 +44,12 @@ impl From<Job> for Unedited {
     }
 }
 
-/// What the worker's code has seen of the clock.
+/// The clock readings of the worker's code.
 #[repr(C)]
 struct Watch {
     /// When the running chunk began, or went on; 0: none runs.
     since: u64,
-    /// What is longer is a gap, in ticks.
+    /// The length from which on a span is a gap, in ticks.
     threshold: u64,
     gap: extern "C" fn(u64, u64),
 }

@@ -1,4 +1,5 @@
 //! A histogram that is finished: its counts as variable-length integers.
+//! Replications are kept in this form until they are compared.
 //!
 //! Intervals need every replication's histogram until the last one is in. A bucket of a replication mostly holds
 //! a few thousand values, so two bytes do instead of eight, and memory stays small at hundreds of replications.
@@ -8,7 +9,7 @@ use crate::histogram::{Histogram, midpoint_of};
 /// Buckets between two entries of the index.
 const STRIDE: usize = 128;
 
-/// What is kept of one replication.
+/// The part of one replication that is kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Compact {
     /// Counts from bucket `first` on, LEB128: seven bits a byte, low bits first.

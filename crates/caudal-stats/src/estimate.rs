@@ -1,4 +1,5 @@
-//! A number with its interval.
+//! An estimate with its interval.
+//! Everything that is estimated here comes as one.
 
 use serde::de::Deserializer;
 use serde::ser::{SerializeStruct, Serializer};

@@ -1,4 +1,5 @@
 //! A log-linear histogram of `u64` values, made for the hot path of a simulator.
+//! Every replication records into one.
 //!
 //! ```text
 //! value          bucket width   buckets
@@ -81,7 +82,7 @@ pub(crate) fn bounds_of(index: usize) -> (u64, u64) {
     (low, low + ((1u64 << shift) - 1))
 }
 
-/// What a bucket reports: its midpoint.
+/// The value that a bucket reports: its midpoint.
 pub(crate) fn midpoint_of(index: usize) -> u64 {
     let (low, high) = bounds_of(index);
     low + (high - low).div_ceil(2)

@@ -1,4 +1,5 @@
-//! Where does the warm-up end? MSER-5.
+//! The end of a warm-up, by MSER-5.
+//! Experiments ask it of their pilot runs.
 //!
 //! A simulation starts empty, so its first requests are faster than the later ones. MSER (marginal standard error
 //! rule) cuts off as many observations as make the standard error of the mean of the rest smallest: a cut further

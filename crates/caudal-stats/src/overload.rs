@@ -1,4 +1,5 @@
-//! Does the system keep up with its load?
+//! Overload: does the system keep up with its load?
+//! The simulator counts for it during a run and asks at its end.
 
 use serde::{Deserialize, Serialize};
 

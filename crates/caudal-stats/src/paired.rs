@@ -19,7 +19,7 @@ use crate::estimate::Estimate;
 use crate::replicated::Replicated;
 use crate::t;
 
-/// What is compared; smaller is better.
+/// The quantity that is compared; smaller is better.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
@@ -48,7 +48,7 @@ pub struct Comparison {
     pub difference: Estimate,
     /// First over second.
     pub ratio: Estimate,
-    /// What follows from the interval of the difference.
+    /// The verdict that follows from the interval of the difference.
     pub verdict: Verdict,
     /// Number of pairs.
     pub replications: usize,

@@ -1,4 +1,5 @@
 //! Ratios of sums over replications: efficiencies, shares, counts per request.
+//! Rows of results are full of them.
 
 use crate::estimate::Estimate;
 use crate::t;

@@ -59,7 +59,7 @@ pub const REPLICATIONS: u32 = 12;
 /// Time constants of the choice of the shortest of k that make a relaxation time.
 const CHOICE: f64 = 1.6;
 
-/// What decides how long a queue remembers.
+/// The facts that decide how long a queue remembers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
     /// Share of the servers' time that is taken, overheads included, from 0 on; there is no steady state from 1 on.
@@ -108,7 +108,7 @@ impl Queue {
     }
 }
 
-/// What quotients of times and rates leave behind.
+/// The relative error that quotients of times and rates leave behind.
 pub const ROUNDING: f64 = 1e-9;
 
 /// How requests come to one of many queues.
@@ -120,7 +120,7 @@ pub enum Choice {
     ShortestOf(f64),
 }
 
-/// Who helps a queue that is longer than others.
+/// The help for a queue that is longer than others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Help {
     /// Nobody.
@@ -140,7 +140,7 @@ pub struct Apart {
     pub queues: f64,
     /// How requests come to them.
     pub choice: Choice,
-    /// Who helps.
+    /// The help for queues that are longer than others.
     pub help: Help,
 }
 

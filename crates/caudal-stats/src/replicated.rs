@@ -183,7 +183,7 @@ impl Replicated {
         Rank { index, error: error_up_to(index).max(before) }
     }
 
-    /// What each replication adds to the error of the mean: their average is 0, and the variance of the mean is
+    /// The contribution of each replication to the error of the mean: their average is 0, and the variance of the mean is
     /// that of their average.
     pub(crate) fn mean_contributions(&self) -> Vec<f64> {
         let mean = self.pooled.mean();

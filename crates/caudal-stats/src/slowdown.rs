@@ -1,4 +1,5 @@
 //! Slowdowns of many requests at a time.
+//! The simulator calls it for a batch of completions.
 
 use crate::{SLOWDOWN_ONE, whole};
 

@@ -1,4 +1,5 @@
-//! When there are enough replications, and in which order they count.
+//! The rule by which an experiment stops: when there are enough replications, and in which order they count.
+//! Experiments ask after every replication.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +58,7 @@ pub enum StopRuleError {
     },
 }
 
-/// What a [`StopRule`] says after a replication.
+/// The decision of a [`StopRule`] after a replication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// One more replication.

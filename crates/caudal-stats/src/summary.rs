@@ -1,4 +1,5 @@
-//! What a result row says about one metric.
+//! The summary of one metric in a row of results.
+//! Rows are made of them.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -99,7 +100,7 @@ impl Summary {
         }
     }
 
-    /// What an overloaded system has: the same keys, every value `null`.
+    /// The summary of an overloaded system: the same keys, every value `null`.
     pub fn missing(percentiles: &[f64]) -> Self {
         Self {
             mean: Estimate::MISSING,

@@ -1,4 +1,5 @@
 //! Quantiles of Student's t and of the normal distribution.
+//! Every interval here asks for one.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 

@@ -1,4 +1,5 @@
-//! Does what a run measures still grow?
+//! The trend of a run: does what it measures still grow?
+//! The simulator asks whether a run was long enough.
 //!
 //! Theory says how much of a run to leave out ([`crate::relaxation`]); whether that was enough, the data say. A system
 //! that began empty and has not forgotten it has more to do in the second half of what is measured than in the first. In
@@ -11,7 +12,7 @@
 //! replications) shows a bias of 3 % or more at [`WARNED`], and one that is known to ± 5 % one of 7 % or more.
 //!
 //! **What it can not see.** What happens so rarely that no replication met it; that is what [`Replicated`](crate::Replicated)
-//! and the books of the work that was done are for.
+//! and the accounting of the work that was done are for.
 
 use crate::t;
 
@@ -20,7 +21,7 @@ pub const WARNED: f64 = 0.01;
 /// The same where what follows is that the answer does not count.
 pub const CERTAIN: f64 = 0.001;
 
-/// What was seen in one replication, on average over its first half and over its second.
+/// The mean of a quantity over the first half of a replication and over its second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Halves {
     /// The first half's average.
@@ -30,7 +31,7 @@ pub struct Halves {
 }
 
 impl Halves {
-    /// Those of a series at equal distances; the one in the middle counts for neither. `None` of fewer than two values.
+    /// The halves of a series at equal distances; the one in the middle counts for neither. `None` of fewer than two values.
     pub fn of(series: &[f64]) -> Option<Halves> {
         let half = series.len() / 2;
         let mean = |part: &[f64]| part.iter().sum::<f64>() / half as f64;

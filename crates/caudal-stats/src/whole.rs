@@ -1,4 +1,5 @@
 //! Whole numbers to floats and back, by vectors.
+//! Hot loops of samplers and histograms call it.
 //!
 //! A conversion is one instruction for one number, a few more for what does not fit, and vectors have none.
 //! For numbers below [`LIMIT`], an addition does: in [2^52, 2^53) an `f64` *is* a whole number, which its last

@@ -1,5 +1,6 @@
 //! Targets in the terms of a workload, and which of them nobody can meet: no request is done before its span, nor before
 //! all cores together have done its work.
+//! Questions are checked by it, and probes are judged by it.
 
 use caudal_config::{LatencyTarget, Limit, Metric, Statistic};
 use caudal_policy::Picos;
@@ -10,7 +11,7 @@ use caudal_workload::{Dag, Service};
 use crate::show::{digits, percent, spelled, time, within};
 use crate::{Question, TuneError};
 
-/// What rounding may make of a share.
+/// The relative error that rounding may give a share.
 const ROUNDING: f64 = 1e-9;
 
 /// A target, resolved for a workload.
@@ -18,11 +19,11 @@ const ROUNDING: f64 = 1e-9;
 pub(crate) struct Aim {
     pub(crate) target: LatencyTarget,
     pub(crate) quantity: Quantity,
-    /// In ns, or as a ratio.
+    /// The limit in ns, or as a ratio.
     pub(crate) limit: f64,
 }
 
-/// What the targets ask for, in the terms of the workload.
+/// The targets of the question, resolved for its workload.
 pub(crate) fn aims(question: &Question) -> Result<Vec<Aim>, TuneError> {
     let (service, cores) = (&question.workload.service, question.machine.capacity_cores());
     question.targets.iter().map(|target| aim(service, target, cores)).collect()

@@ -1,10 +1,11 @@
 //! Bisection over whole numbers with an oracle that may not know.
+//! The searches of a plan use it.
 //!
 //! *Hardness* counts up: more load, or fewer cores. The oracle says whether a hardness passes. It need not be
 //! monotone, as a simulated one never quite is: the bracket always lies between two hardnesses that were asked,
 //! of which the lower one passed and the higher one did not.
 
-/// What is known of the hardest that passes.
+/// The bounds between which the hardest lies that passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bracket {
     /// The hardest that passed, if any did.
@@ -50,7 +51,7 @@ impl Span {
 }
 
 impl Bracket {
-    /// Takes in an answer.
+    /// Narrows the bracket by an answer.
     pub fn learn(&mut self, hardness: u32, passed: bool) {
         if passed {
             self.pass = Some(self.pass.map_or(hardness, |pass| pass.max(hardness)));

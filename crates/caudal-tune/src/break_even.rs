@@ -1,4 +1,5 @@
 //! The off-line profile of load adaptation: how many hardware contexts of a core are best at which rate.
+//! `caudal break-even` calls [`profile`].
 //!
 //! [`profile`] simulates a core with each number of contexts active along rates, all on the same requests, and looks for
 //! the *break-even* rates, where the curves of the target cross. They are the table that [`LoadAdaptationConfig`] looks
@@ -15,13 +16,13 @@ use caudal_config::{
 use caudal_policy::contexts::LoadAdaptationConfig;
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::{List, Picos};
-use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Quantity, Results};
+use caudal_sim::experiment::{Experiment, ExperimentError, Judged, Quantity, Results};
 use caudal_stats::paired::{Metric, typical_ratio};
 use caudal_stats::{Estimate, Replicated};
 use serde::{Deserialize, Serialize};
 
 use crate::aims::class_of;
-use crate::{Host, Journal, Phase, Progress, TuneError, crew};
+use crate::{Crew, Journal, Phase, Progress, TuneError, parallel};
 
 /// Rates that all numbers of contexts are simulated at, over what the core carries with all of them.
 const SHARES: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
@@ -37,21 +38,21 @@ const CROSSINGS: usize = 1;
 /// A question to [`profile`].
 #[derive(Clone, Debug)]
 pub struct ProfileQuestion<'a> {
-    /// What arrives; its own load or rate does not matter.
+    /// The workload; its own load or rate does not matter.
     pub workload: &'a Workload,
     /// Cores with contexts, each with a queue of its own; one of them is profiled. Its own adaptation does not matter.
     pub system: &'a System,
-    /// What a switch costs.
+    /// The costs of the machine, those of a switch among them.
     pub costs: &'a Costs,
     /// Numbers of contexts to choose among, increasing; the most is at most what a core has.
     pub counts: Vec<u32>,
     /// How long arrivals are counted before the table is looked at.
     pub window: Picos,
-    /// What is to be as short as possible.
+    /// The statistic that is to be as short as possible.
     pub target: &'a LatencyStatistic,
     /// Seed and confidence.
     pub measure: &'a Measure,
-    /// Settle for fewer requests.
+    /// Whether fewer requests are enough.
     pub quick: bool,
 }
 
@@ -65,7 +66,7 @@ impl ProfileQuestion<'_> {
     }
 }
 
-/// What came out.
+/// The result of a profile.
 #[derive(Clone, Debug, Serialize)]
 pub struct Profile {
     /// A curve for each number of contexts.
@@ -85,7 +86,7 @@ pub struct Profile {
 pub struct Curve {
     /// Active contexts.
     pub contexts: u32,
-    /// By increasing rate.
+    /// The points of the curve, by increasing rate.
     pub points: Vec<LoadPoint>,
 }
 
@@ -118,10 +119,10 @@ pub struct BreakEven {
 /// What can not be asked, and [`TuneError::Interrupted`] if nothing is known yet.
 pub fn profile(
     question: &ProfileQuestion<'_>,
-    host: &Host<'_>,
+    crew: &Crew<'_, Progress>,
     journal: &dyn Journal,
 ) -> Result<Profile, TuneError> {
-    let bench = Bench::new(question, host, journal)?;
+    let bench = ProfileRuns::new(question, crew, journal)?;
     let most_per_s = question.system.capacity() / f64::from(question.system.cores)
         * (1e12 / question.workload.service.mean_ps());
     let rates: Vec<f64> = SHARES.iter().map(|share| share * most_per_s).collect();
@@ -135,7 +136,7 @@ pub fn profile(
         steps => Some(steps?),
     };
     let curve = |(at, &contexts): (usize, &u32)| {
-        let point = |seen: &Seen| LoadPoint { rate_per_s: seen.rate_per_s, ..seen.points[at] };
+        let point = |seen: &SeenAtRate| LoadPoint { rate_per_s: seen.rate_per_s, ..seen.points[at] };
         Curve { contexts, points: seen.iter().map(point).collect() }
     };
     Ok(Profile {
@@ -155,11 +156,11 @@ pub fn profile(
 /// Where one number of contexts becomes better than another one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Crossing {
-    /// It is at all rates.
+    /// The larger number is better at all rates.
     Always,
-    /// It is at none.
+    /// The larger number is better at no rate.
     Never,
-    /// From this rate on.
+    /// The larger number is better from this rate on.
     At(Estimate),
 }
 
@@ -205,11 +206,11 @@ fn table(steps: &[Stretch], window: Picos) -> LoadAdaptationConfig {
     }
 }
 
-/// What numbers of contexts did with the same requests.
+/// The simulations of all numbers of contexts at one rate, on the same requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Seen {
+struct SeenAtRate {
     rate_per_s: f64,
-    /// One each.
+    /// A point for each number of contexts.
     points: Vec<LoadPoint>,
     /// Of each pair of them; none where both are overloaded.
     ratios: Vec<Ratio>,
@@ -225,44 +226,48 @@ struct Ratio {
     ratio: Estimate,
 }
 
-impl Seen {
+impl SeenAtRate {
     fn ratio(&self, from: u32, to: u32) -> Option<Estimate> {
         self.ratios.iter().find(|ratio| (ratio.from, ratio.to) == (from, to)).map(|found| found.ratio)
     }
 }
 
-struct Bench<'a> {
+struct ProfileRuns<'a> {
     question: &'a ProfileQuestion<'a>,
-    host: &'a Host<'a>,
+    crew: &'a Crew<'a, Progress>,
     contexts: ContextsConfig,
     journal: &'a dyn Journal,
     target: Quantity,
     simulated: AtomicU64,
     /// Rates that have been looked at between those of the curves.
-    looks: AtomicUsize,
+    between: AtomicUsize,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> ProfileRuns<'a> {
     fn new(
         question: &'a ProfileQuestion<'a>,
-        host: &'a Host<'a>,
+        crew: &'a Crew<'a, Progress>,
         journal: &'a dyn Journal,
-    ) -> Result<Bench<'a>, TuneError> {
+    ) -> Result<ProfileRuns<'a>, TuneError> {
         let wrong = |fault: &str| TuneError::Contexts(fault.to_owned());
         let ProfileQuestion { system, target, workload, counts, .. } = question;
         let contexts = system.contexts.clone().ok_or_else(|| wrong("the system has no `contexts`"))?;
         if system.pools != Pools::PerCore && system.cores > 1 {
-            return Err(wrong("a core is profiled by itself: write pools = \"per-core\""));
+            return Err(wrong(
+                "the pools of the system have several cores, and a core is profiled by itself: write pools = \"per-core\"",
+            ));
         }
         let rising = counts.windows(2).all(|pair| pair[0] < pair[1]);
         let least = counts.first().copied().unwrap_or(0);
         if !rising || least == 0 || counts.len() < 2 || counts.last() > Some(&contexts.count) {
-            return Err(wrong(
-                "numbers of contexts rise, from 1 on, up to those of a core; at least two of them",
-            ));
+            return Err(wrong(&format!(
+                "the numbers of contexts are {counts:?}: give at least two, from 1 to the {} of a core, each larger than the one \
+                 before",
+                contexts.count
+            )));
         }
         if question.window == Picos::ZERO {
-            return Err(wrong("a window is longer than 0"));
+            return Err(wrong("the window is 0: give a time above 0, such as 10us"));
         }
         if workload.arrivals.natural_rate().is_some() {
             return Err(TuneError::RecordedArrivals);
@@ -275,14 +280,14 @@ impl<'a> Bench<'a> {
             Statistic::Percentile(percentile) => Some(*percentile),
         };
         let target = Quantity { class, metric: *metric, percentile, ..Quantity::default() };
-        Ok(Bench {
+        Ok(ProfileRuns {
             question,
-            host,
+            crew,
             contexts,
             journal,
             target,
             simulated: AtomicU64::new(0),
-            looks: AtomicUsize::new(0),
+            between: AtomicUsize::new(0),
         })
     }
 
@@ -335,8 +340,8 @@ impl<'a> Bench<'a> {
             wait: self.question.measure.wait || self.target.metric == caudal_config::Metric::Wait,
             ..self.question.measure.clone()
         };
-        let progress = |requests| (self.host.progress)(Progress { phase: Phase::Tuning, requests });
-        let crew = Crew { threads, stop: self.host.stop, progress: &progress };
+        let progress = |requests| (self.crew.progress)(Progress { phase: Phase::Tuning, requests });
+        let crew = Crew { threads, stop: self.crew.stop, progress: &progress };
         let results =
             self.experiment(&system, rate_per_s, &measure).run(&crew).map_err(|error| match error {
                 ExperimentError::Interrupted(_) => TuneError::Interrupted,
@@ -347,22 +352,22 @@ impl<'a> Bench<'a> {
         Ok(results)
     }
 
-    /// What `counts` do at `rate_per_s`, from the journal if it is there.
+    /// Simulates `counts` of contexts at `rate_per_s`, or takes that from the journal.
     fn see(
         &self,
         place: (usize, usize),
         counts: &[u32],
         rate_per_s: f64,
         threads: usize,
-    ) -> Result<Seen, TuneError> {
+    ) -> Result<SeenAtRate, TuneError> {
         let known = self.journal.recall(place.0, place.1).map(|entry| entry["seen"].clone());
-        if let Some(known) = known.and_then(|known| serde_json::from_value::<Seen>(known).ok()) {
+        if let Some(known) = known.and_then(|known| serde_json::from_value::<SeenAtRate>(known).ok()) {
             self.simulated.fetch_add(known.requests, Ordering::Relaxed);
             return Ok(known);
         }
         let mut work: Vec<(u32, Option<Result<Results, TuneError>>)> =
             counts.iter().map(|&count| (count, None)).collect();
-        crew::each(threads, &mut work, |(count, done), threads| {
+        parallel::each(threads, &mut work, |(count, done), threads| {
             *done = Some(self.run(*count, rate_per_s, threads));
         });
         let results: Vec<Results> = work
@@ -382,7 +387,7 @@ impl<'a> Bench<'a> {
         Ok(seen)
     }
 
-    fn seen(&self, counts: &[u32], rate_per_s: f64, results: &[Results]) -> Seen {
+    fn seen(&self, counts: &[u32], rate_per_s: f64, results: &[Results]) -> SeenAtRate {
         let point = |results: &Results| LoadPoint {
             rate_per_s,
             target: self.value(results),
@@ -396,14 +401,14 @@ impl<'a> Bench<'a> {
             }
         }
         let requests = results.iter().map(|results| results.simulated).sum();
-        Seen { rate_per_s, points: results.iter().map(point).collect(), ratios, requests }
+        SeenAtRate { rate_per_s, points: results.iter().map(point).collect(), ratios, requests }
     }
 
-    /// What all numbers of contexts do at `rates`; only the first of them if it is told to stop.
-    fn along(&self, rates: &[f64]) -> Result<Vec<Seen>, TuneError> {
-        let mut work: Vec<(usize, Option<Result<Seen, TuneError>>)> =
+    /// Simulates all numbers of contexts at `rates`; the first rates only if it is told to stop.
+    fn along(&self, rates: &[f64]) -> Result<Vec<SeenAtRate>, TuneError> {
+        let mut work: Vec<(usize, Option<Result<SeenAtRate, TuneError>>)> =
             (0..rates.len()).map(|entry| (entry, None)).collect();
-        crew::each(self.host.threads.max(1), &mut work, |(entry, done), threads| {
+        parallel::each(self.crew.threads.max(1), &mut work, |(entry, done), threads| {
             *done = Some(self.see((CURVES, *entry), &self.question.counts, rates[*entry], threads));
         });
         let mut seen = Vec::new();
@@ -443,7 +448,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Where `to` contexts become better than `from`.
-    fn crossing(&self, seen: &[Seen], from: u32, to: u32) -> Result<Crossing, TuneError> {
+    fn crossing(&self, seen: &[SeenAtRate], from: u32, to: u32) -> Result<Crossing, TuneError> {
         let mut known: Vec<(f64, Estimate)> =
             seen.iter().filter_map(|seen| Some((seen.rate_per_s, seen.ratio(from, to)?))).collect();
         let (mut low, mut high) = match split(&known) {
@@ -453,8 +458,8 @@ impl<'a> Bench<'a> {
         };
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
-            let place = (CROSSINGS, self.looks.fetch_add(1, Ordering::Relaxed));
-            let seen = self.see(place, &[from, to], middle, self.host.threads.max(1))?;
+            let place = (CROSSINGS, self.between.fetch_add(1, Ordering::Relaxed));
+            let seen = self.see(place, &[from, to], middle, self.crew.threads.max(1))?;
             let Some(ratio) = seen.ratio(from, to) else { break };
             known.push((middle, ratio));
             if ratio.estimate < 1.0 {
@@ -468,7 +473,7 @@ impl<'a> Bench<'a> {
 }
 
 /// The number of rates, by increasing rate, up to which the first of two is better, and beyond which the second is: where
-/// the evidence for that is greatest, so that no single rate at which chance had its way decides.
+/// the evidence for that is greatest, so that no single rate at which chance won decides.
 fn split(known: &[(f64, Estimate)]) -> usize {
     let (mut best, mut split, mut sum) = (0.0, 0, 0.0);
     for (at, (_, ratio)) in known.iter().enumerate() {

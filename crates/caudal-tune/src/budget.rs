@@ -1,4 +1,5 @@
 //! Effort, counted in simulated requests: wall time would change results from run to run.
+//! Every search gets one.
 
 /// Requests a second that a budget in seconds stands for: two cores, the mix of systems of a plan.
 pub const REQUESTS_PER_S: u64 = 6_000_000;
@@ -11,14 +12,14 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// What is simulated in about so many seconds on two cores, at [`REQUESTS_PER_S`].
+    /// The budget that is simulated in about so many seconds on two cores, at [`REQUESTS_PER_S`].
     pub fn seconds(seconds: f64) -> Budget {
         Budget { requests: (seconds.max(0.0) * REQUESTS_PER_S as f64) as u64 }
     }
 }
 
 impl Default for Budget {
-    /// Forty seconds' worth.
+    /// The budget of forty seconds.
     fn default() -> Budget {
         Budget::seconds(40.0)
     }

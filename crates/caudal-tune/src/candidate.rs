@@ -29,7 +29,7 @@ pub(crate) struct Candidate {
 pub struct LeftOut {
     /// Its name.
     pub system: String,
-    /// Why.
+    /// The reason for leaving it out.
     pub reason: String,
 }
 

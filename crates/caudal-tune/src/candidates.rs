@@ -1,4 +1,5 @@
-//! Which systems a plan considers: the presets that the question allows, on its machine, and why the others are left out.
+//! The systems that a plan considers: the presets that the question allows, on its machine, and why the others are left out.
+//! Called when a question is checked and when a plan begins.
 
 use std::sync::Arc;
 

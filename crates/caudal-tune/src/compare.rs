@@ -1,4 +1,5 @@
 //! Two systems that see the same requests: which one is better, by how much, and how sure is that?
+//! `caudal compare` calls [`compare()`], and so does the judgement of lanes.
 //!
 //! Replication *i* of both has the same arrivals and service times; [`caudal_stats::paired`] says what follows
 //! from that. Replications get longer until the ratio of every judged statistic (mean and percentiles of all
@@ -25,12 +26,12 @@ const LONGER: u64 = 4;
 /// Most times that recorded arrivals are played.
 const PLAYS_MAX: u64 = 500;
 
-/// What is compared.
+/// The two systems of a comparison, with their workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Contest<'a> {
     /// The two systems; each has its own costs, and as many workers as it likes.
     pub systems: [&'a SystemPlan; 2],
-    /// What arrives.
+    /// The workload that both serve.
     pub workload: &'a Workload,
     /// Requests a second, the same for both.
     pub rate_per_s: f64,
@@ -53,18 +54,18 @@ pub struct Line {
     pub values: [Estimate; 2],
     /// First minus second, in ns or as a difference of slowdowns or shares.
     pub difference: Estimate,
-    /// First over second.
+    /// The first system's statistic over the second's.
     pub ratio: Estimate,
-    /// Is the first one better?
+    /// The verdict on whether the first system is better.
     pub verdict: Verdict,
 }
 
-/// What came out of a contest.
+/// The result of a contest.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
     /// Names of the systems.
     pub systems: [String; 2],
-    /// Which of them fell behind; then there are no lines.
+    /// For each of the two, whether it fell behind; then there are no lines.
     pub overloaded: [bool; 2],
     /// Statistics of all requests, then class by class.
     pub lines: Vec<Line>,
@@ -75,7 +76,7 @@ pub struct Compared {
     /// Were the systems in their steady state, the first and the second? Where one was not, all of its figures are of
     /// a system that is still filling.
     pub steady: [bool; 2],
-    /// What was played of recorded arrivals, if they were recorded: then there is no steady state, and figures are about them.
+    /// The part of recorded arrivals that was played, if they were recorded: then there is no steady state, and figures are about them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,
     /// Is every judged ratio as precise as was asked, and do the figures of both systems hold?

@@ -1,13 +1,14 @@
-//! What it takes to simulate a request, in requests of 0.33 us: what budgets are counted in.
+//! The cost of simulating a request, in requests of 0.33 us, in which budgets are counted.
+//! Searches ask before a run, and correct what they expect by what was counted.
 //!
 //! Most requests are two to four events of the engine, and a few tenths of a microsecond. More there are where something goes on
-//! while a request is served: turns that a host takes one by one, thieves that find nothing, looks at the demand for cores. How many
+//! while a request is served: time slices that a host takes one by one, thieves that find nothing, polls of the demand for cores. How many
 //! follows from the system, the service and the load ([`expected`]), about; runs count them ([`counted`]), and what was counted
 //! corrects what is expected of the next run of the same system. Both follow from the question alone, never from a clock.
 //!
 //! Measured with `cargo run --release -p caudal-sim --example events` (exponential services of 100 ns to 1 s, loads 0.3 and 0.8, 16
 //! cores, AMD Zen 4): 50 to 200 ns for the first events of a request; each further one takes 35 to 105 ns, those of
-//! turns 13 to 21 ns.
+//! time slices 13 to 21 ns.
 
 use caudal_config::System;
 use caudal_policy::allocation::{Grow, Shrink, Triggers};
@@ -21,23 +22,23 @@ use crate::candidate::{Candidate, Spot};
 
 /// Events of a request that are part of what any request takes.
 const USUAL_EVENTS: f64 = 4.0;
-/// What each further event takes, in requests: 80 ns.
+/// The cost of each further event, in requests: 80 ns.
 const EVENT: f64 = 0.25;
-/// The same where further events are turns and nothing else: 20 ns.
-const TURN: f64 = 0.06;
-/// Events while thieves with nothing to do look once at each other's queues, and the most of one idle core from one request
+/// The same where further events are time slices and nothing else: 20 ns.
+const SLICE: f64 = 0.06;
+/// Events while thieves with nothing to do poll each other's queues once, and the most of one idle core from one request
 /// to the next: walks in which nothing can happen are one step.
 const WALK_EVENTS: f64 = 1.7;
 const IDLE_CORE_EVENTS: f64 = 5.5;
-/// Events of a look at the demand for cores; where it goes by the utilization and thieves are about, they come and go at each.
-const LOOK_EVENTS: f64 = 1.0;
-const LOOK_EVENTS_OF_THIEVES: f64 = 6.0;
-/// What a request takes in one queue with nothing to it: 70 ns.
+/// Events of a poll of the demand for cores; where it goes by the utilization and thieves are about, they come and go at each.
+const POLL_EVENTS: f64 = 1.0;
+const POLL_EVENTS_OF_THIEVES: f64 = 6.0;
+/// The cost of a request in one queue without any mechanism, in requests: 70 ns.
 const ONE_QUEUE: f64 = 0.25;
-/// What a leaf of a request that forks takes: 80 to 150 ns.
+/// The cost of a leaf of a request that forks, in requests: 80 to 150 ns.
 const LEAF: f64 = 0.3;
 
-/// What a request of `candidate` under `spot` takes, as far as arithmetic tells.
+/// The cost of a request of `candidate` under `spot`, in requests, as far as arithmetic tells.
 pub(crate) fn expected(candidate: &Candidate, question: &Question, spot: Spot) -> f64 {
     let system = &candidate.plan.system;
     let service = &question.workload.service;
@@ -49,12 +50,13 @@ pub(crate) fn expected(candidate: &Candidate, question: &Question, spot: Spot) -
         return ONE_QUEUE;
     }
     let place = Place::new(candidate, question, spot);
-    let further = place.turns(candidate, service.mean_ps()) + place.walks(candidate) + place.looks(system);
+    let further =
+        place.turns(candidate, service.mean_ps()) + place.walks(candidate) + place.polls(system);
     // Of the usual events, a plain request takes two.
     1.0 + event(candidate) * (further + 2.0 - USUAL_EVENTS).max(0.0)
 }
 
-/// What a request of `candidate` took in the runs of `results`.
+/// The cost of a request of `candidate` in the runs of `results`, in requests.
 pub(crate) fn counted(candidate: &Candidate, question: &Question, spot: Spot, results: &Results) -> f64 {
     // Leaves of requests that fork are what their events are about, and are known beforehand; two engines have few events, and these are
     // cheap.
@@ -67,18 +69,18 @@ pub(crate) fn counted(candidate: &Candidate, question: &Question, spot: Spot, re
     1.0 + event(candidate) * (events - USUAL_EVENTS).max(0.0)
 }
 
-/// What a further event of `candidate` takes.
+/// The cost of a further event of `candidate`, in requests.
 fn event(candidate: &Candidate) -> f64 {
     let Candidate { plan, .. } = candidate;
     let only_turns =
         plan.system.rebalance == RebalanceConfig::None && plan.system.allocation.triggers().is_none();
-    if only_turns && candidate.turns_are_events() { TURN } else { EVENT }
+    if only_turns && candidate.turns_are_events() { SLICE } else { EVENT }
 }
 
 /// A system's load, as cost goes by it.
 struct Place {
     workers: f64,
-    /// Of the workers' time.
+    /// The share of the workers' time in which they are busy.
     busy: f64,
     gap_ps: f64,
 }
@@ -91,7 +93,7 @@ impl Place {
         Place { workers, busy: cores.min(workers) / workers, gap_ps }
     }
 
-    /// Turns of a request, where the host takes them one by one: two events, but one where nobody else has to run.
+    /// Time slices of a request, where the host takes them one by one: two events each, but one where nobody else has to run.
     fn turns(&self, candidate: &Candidate, mean_ps: f64) -> f64 {
         let Candidate { plan, .. } = candidate;
         if !candidate.turns_are_events() {
@@ -123,17 +125,17 @@ impl Place {
         (WALK_EVENTS * times).min(IDLE_CORE_EVENTS * spinning * self.workers)
     }
 
-    /// Events of looks at the demand for cores, from one request to the next.
-    fn looks(&self, system: &System) -> f64 {
-        let Some(triggers) = system.allocation.triggers().filter(looks_regularly) else { return 0.0 };
+    /// Events of polls of the demand for cores, from one request to the next.
+    fn polls(&self, system: &System) -> f64 {
+        let Some(triggers) = system.allocation.triggers().filter(polls_regularly) else { return 0.0 };
         let by_use = matches!(triggers.shrink, Shrink::Utilization { .. });
-        let each = if by_use && steals(system) { LOOK_EVENTS_OF_THIEVES } else { LOOK_EVENTS };
+        let each = if by_use && steals(system) { POLL_EVENTS_OF_THIEVES } else { POLL_EVENTS };
         each * self.gap_ps / triggers.interval.0.max(1) as f64
     }
 }
 
-/// Is the demand for cores looked at in intervals, or only when something happens?
-pub(crate) fn looks_regularly(triggers: &Triggers) -> bool {
+/// Is the demand for cores polled in intervals, or evaluated only when something happens?
+pub(crate) fn polls_regularly(triggers: &Triggers) -> bool {
     let events = matches!(triggers.grow, Grow::Arrival | Grow::NoThief)
         && matches!(triggers.shrink, Shrink::Never | Shrink::Completion | Shrink::FailedWalk);
     !events

@@ -1,9 +1,10 @@
-//! What can not be planned or compared, and what would be right.
+//! Errors of plans, searches and comparisons: what was asked, and what would be right.
+//! Every public function of this crate returns them.
 
-/// Why there is no answer.
+/// An error of a plan, a search or a comparison.
 #[derive(Debug, thiserror::Error)]
 pub enum TuneError {
-    /// Nothing to decide by.
+    /// A question without a target.
     #[error("a plan needs a latency target; write one such as \"get p99.9 < 50us\"")]
     NoTarget,
     /// A target is for a class that the workload lacks.
@@ -13,7 +14,7 @@ pub enum TuneError {
         target: String,
         /// The class that it names.
         class: String,
-        /// What would be right.
+        /// A description of what would be right.
         instead: String,
     },
     /// A target on a mean that is infinite.
@@ -24,7 +25,7 @@ pub enum TuneError {
     NoMean {
         /// The target.
         target: String,
-        /// One that means something.
+        /// A target that means something.
         instead: String,
     },
     /// A system that has no preset.
@@ -36,26 +37,30 @@ pub enum TuneError {
         hint: String,
     },
     /// A system that is to be considered twice.
-    #[error("`{0}` stands twice among the systems; name each once")]
+    #[error("the system `{0}` is named twice, or more often; name each system once")]
     SystemTwice(String),
     /// No system that could win is left.
     #[error("none of the systems can win: {reasons}")]
     NoCandidate {
-        /// Why each is left out.
+        /// The reason for each system that is left out.
         reasons: String,
     },
     /// A machine that is not simulated.
     #[error("{0} cores are not simulated; write a number from 1 to {max}", max = caudal_config::CORES_MAX)]
     Cores(u32),
-    /// Reservations that are none.
-    #[error("reservations are 1 to {most} numbers above 0 that make {cores} together, one for each lane")]
+    /// Reservations that do not fit the servers.
+    #[error(
+        "the reservations are {given:?}: give 1 to {most} numbers above 0, one for each lane, that sum to the {cores} servers"
+    )]
     Reservations {
-        /// Servers.
+        /// The reservations as they were given.
+        given: Vec<u32>,
+        /// The number of servers.
         cores: u32,
-        /// Most lanes.
+        /// The largest number of lanes.
         most: usize,
     },
-    /// Hardware contexts that are none, or can not be asked this.
+    /// Hardware contexts that are wrong, or a question that they do not allow.
     #[error("{0}")]
     Contexts(String),
     /// A table of thresholds that can not be asked for.
@@ -64,7 +69,7 @@ pub enum TuneError {
     /// A target that arithmetic alone rules out, whatever is scheduled how.
     #[error("unreachable: {0}")]
     Unreachable(String),
-    /// Nothing can be simulated.
+    /// A budget that allows no simulation.
     #[error("a budget of 0 holds no simulation; give it some seconds, as in 40s")]
     NoBudget,
     /// A load that not even a machine without overheads holds.
@@ -86,7 +91,7 @@ pub enum TuneError {
     Simulator {
         /// The system.
         system: String,
-        /// What it says.
+        /// The simulator's message.
         message: String,
     },
     /// Stopped before anything was known.

@@ -1,4 +1,5 @@
-//! What the explanation rests on: the winner, and the others at its load.
+//! The evidence of an explanation: the winner, and the others at its load.
+//! Made by the run when its steps are done.
 
 use crate::Question;
 use crate::aims::Aim;
@@ -27,9 +28,9 @@ pub(crate) struct Evidence<'a> {
     pub(crate) contrast: Option<Rival<'a>>,
     /// Deployable systems that the search does not tell apart from the winner.
     pub(crate) ties: Vec<&'a Search>,
-    /// Those that it does not tell apart from the one of the other kind.
+    /// Systems that the search does not tell apart from the one of the other kind.
     pub(crate) contrast_ties: Vec<&'a Search>,
-    /// Those of the other kind that may get further than that one, and of which nothing was confirmed.
+    /// Systems of the other kind that may get further than that one, and of which nothing was confirmed.
     pub(crate) contrast_unknown: Vec<&'a Search>,
     /// Deployable systems that may get further than the winner, for all that is known.
     pub(crate) unknown: Vec<&'a Search>,
@@ -39,11 +40,11 @@ pub(crate) struct Evidence<'a> {
     pub(crate) reference: Option<&'a Search>,
 }
 
-/// Who is confirmed to get at least this part of the best one's way, and is not known to get less far, ties with it:
-/// brackets are about half as wide.
+/// The part of the best system's load from which on a system ties with it, if it is confirmed to carry that much and is not told
+/// apart from it: brackets are about half as wide.
 const TIE_FROM: f64 = 0.975;
 
-/// Who wins, and who is next to it: indices into a slice of searches.
+/// The winner and the systems next to it: indices into a slice of searches.
 #[derive(Clone, Debug)]
 pub(crate) struct Podium {
     pub(crate) winner: usize,
@@ -59,7 +60,7 @@ pub(crate) struct Podium {
 }
 
 /// The best of some systems.
-struct Best {
+struct BestSystems {
     /// The simplest of those that tie.
     simplest: usize,
     furthest: usize,
@@ -67,9 +68,9 @@ struct Best {
     ties: Vec<usize>,
 }
 
-impl Best {
+impl BestSystems {
     /// Of those that fit: who is confirmed to get furthest, and who ties with it.
-    fn of(searches: &[Search], fits: impl Fn(&Candidate) -> bool) -> Option<Best> {
+    fn of(searches: &[Search], fits: impl Fn(&Candidate) -> bool) -> Option<BestSystems> {
         let mut order: Vec<usize> =
             (0..searches.len()).filter(|&index| fits(&searches[index].candidate)).collect();
         order.sort_by(|&a, &b| {
@@ -87,19 +88,20 @@ impl Best {
         // Stable: of equally simple ones, the one that gets furthest.
         let simplest = *ties.iter().min_by_key(|&&index| searches[index].candidate.mechanisms())?;
         ties.retain(|&index| index != simplest);
-        Some(Best { simplest, furthest, ties })
+        Some(BestSystems { simplest, furthest, ties })
     }
 }
 
 impl Podium {
     /// The order of the deployable systems, if one of them passes anywhere.
     pub(crate) fn of(searches: &[Search]) -> Option<Podium> {
-        let Best { simplest: winner, furthest, ties } = Best::of(searches, Candidate::deployable)?;
+        let BestSystems { simplest: winner, furthest, ties } =
+            BestSystems::of(searches, Candidate::deployable)?;
         searches[winner].best()?;
         let won = searches[winner].candidate.clone();
         let other = |candidate: &Candidate| candidate.deployable() && candidate.name() != won.name();
         let contrast =
-            Best::of(searches, |candidate| other(candidate) && candidate.preempts() != won.preempts());
+            BestSystems::of(searches, |candidate| other(candidate) && candidate.preempts() != won.preempts());
         let reference = (0..searches.len())
             .filter(|&index| !searches[index].candidate.deployable())
             .min_by(|&a, &b| searches[a].before(&searches[b]));
@@ -108,13 +110,13 @@ impl Podium {
         parallel.retain(|&index| searches[index].candidate.forks());
         if !parallel.is_empty() {
             let serial = |candidate: &Candidate| candidate.deployable() && !candidate.forks();
-            parallel.extend(Best::of(searches, serial).map(|best| best.furthest));
+            parallel.extend(BestSystems::of(searches, serial).map(|best| best.furthest));
         }
         Some(Podium {
             winner,
             furthest,
             parallel,
-            runner_up: Best::of(searches, other).map(|best| best.furthest),
+            runner_up: BestSystems::of(searches, other).map(|best| best.furthest),
             contrast: contrast.as_ref().map(|best| best.simplest),
             reference,
             ties,

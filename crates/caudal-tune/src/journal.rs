@@ -1,4 +1,5 @@
-//! What a plan has computed so far, so that one that was broken off goes on where it stopped.
+//! The results of a plan so far, kept so that a plan that was broken off goes on where it stopped.
+//! Plans, searches for lanes and profiles write and read it; the command keeps it in a file.
 //!
 //! A plan is a fixed order of *steps* (screening, tuning, refining, ...), each of which works on some systems, one
 //! by one. After a system's part of a step, all that is known of it goes into the journal; when the same plan is
@@ -17,7 +18,7 @@ pub trait Journal: Sync {
     fn keep(&self, entry: serde_json::Value);
 }
 
-/// Keeps nothing.
+/// A journal that keeps nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoJournal;
 

@@ -1,4 +1,5 @@
-//! One system under one load, held against the targets.
+//! A probe: one system under one load, held against the targets.
+//! Searches ask for probes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,7 +7,7 @@ use std::time::Instant;
 
 use caudal_config::{Measure, Metric, Point, WarmUp};
 use caudal_policy::random::hash;
-use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
+use caudal_sim::experiment::{Experiment, ExperimentError, Judged, Results};
 use caudal_sim::row::Row;
 use caudal_sim::steady::{Lengths, Overheads};
 use caudal_sim::sweep::experiment;
@@ -14,7 +15,7 @@ use caudal_stats::{Estimate, relaxation};
 
 use crate::aims::{Aim, aims};
 use crate::candidate::{Candidate, Spot};
-use crate::{Host, Phase, Progress, Question, TuneError, cost};
+use crate::{Crew, Phase, Progress, Question, TuneError, cost};
 
 /// Replications of a stage.
 const REPLICATIONS: u32 = relaxation::REPLICATIONS;
@@ -32,9 +33,9 @@ const PATIENCE: u64 = 2;
 const FRESH: u64 = 0xC0F1;
 const SEED_SHIFT: u32 = 12;
 
-/// What a load came to.
+/// The verdict on a system under a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum LoadVerdict {
     Pass,
     Fail,
     Undecided,
@@ -72,7 +73,7 @@ pub(crate) struct Precision {
 #[derive(Clone, Debug)]
 pub(crate) struct Probe {
     pub(crate) spot: Spot,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: LoadVerdict,
     /// The statistic of each target, in ns or as a ratio; missing in overload.
     pub(crate) estimates: Vec<Estimate>,
     /// The worst estimate over its limit; infinite in overload.
@@ -80,11 +81,11 @@ pub(crate) struct Probe {
     pub(crate) row: Row,
     /// Requests that it took.
     pub(crate) simulated: u64,
-    /// What it took of the budget.
+    /// The requests that it took of the budget.
     pub(crate) charged: u64,
     /// Measured requests of each replication.
     pub(crate) length: u64,
-    /// What the scheduler took there.
+    /// The scheduler's overheads there.
     pub(crate) overheads: Overheads,
     /// Did it see requests that no search had seen, and was the warm-up looked for in the data too?
     pub(crate) confirming: bool,
@@ -100,7 +101,7 @@ pub(crate) enum Stopped {
 }
 
 /// A question with all that every probe of it needs.
-pub(crate) struct Bench<'a> {
+pub(crate) struct ProbeContext<'a> {
     pub(crate) question: &'a Question,
     pub(crate) aims: Vec<Aim>,
     pub(crate) stop: &'a AtomicBool,
@@ -109,11 +110,14 @@ pub(crate) struct Bench<'a> {
     pub(crate) events: AtomicU64,
 }
 
-impl<'a> Bench<'a> {
-    pub(crate) fn new(question: &'a Question, host: &Host<'a>) -> Result<Bench<'a>, TuneError> {
+impl<'a> ProbeContext<'a> {
+    pub(crate) fn new(
+        question: &'a Question,
+        crew: &Crew<'a, Progress>,
+    ) -> Result<ProbeContext<'a>, TuneError> {
         let aims = aims(question)?;
         let events = AtomicU64::new(0);
-        Ok(Bench { question, aims, stop: host.stop, progress: host.progress, events })
+        Ok(ProbeContext { question, aims, stop: crew.stop, progress: crew.progress, events })
     }
 
     /// Tells of requests that were simulated.
@@ -140,7 +144,7 @@ impl<'a> Bench<'a> {
         needed.clamp(if self.question.quick { 4_000 } else { 8_000 }, 200_000)
     }
 
-    /// What a stage takes of the budget.
+    /// The requests that a stage takes of the budget.
     pub(crate) fn stage_cost(&self, candidate: &Candidate, spot: Spot, wanted: Wanted) -> u64 {
         let point = candidate.point(self.question, &Arc::new(self.question.measure.clone()), spot);
         let Stage { warm_up, measured, replications } =
@@ -167,7 +171,7 @@ impl<'a> Bench<'a> {
             simulated += probe.simulated;
             charged += probe.charged;
             (probe.simulated, probe.charged) = (simulated, charged);
-            let decided = probe.verdict != Verdict::Undecided;
+            let decided = probe.verdict != LoadVerdict::Undecided;
             // Overheads that are higher than was thought ask for more.
             let lengthened = self.lengthened(candidate, spot, wanted, probe.overheads);
             let mut longer = (probe.length * 4).min(precision.most.max(self.many_plays(precision.depth)));
@@ -190,7 +194,7 @@ impl<'a> Bench<'a> {
         Ok(last)
     }
 
-    /// What `probe` of `candidate` tells of the next one.
+    /// The experience that `probe` of `candidate` gives for the next one.
     pub(crate) fn experience(&self, candidate: &Candidate, probe: &Probe) -> Experience {
         let expected = cost::expected(candidate, self.question, probe.spot) * probe.simulated as f64;
         let correction = if expected > 0.0 { probe.charged as f64 / expected } else { 1.0 };
@@ -283,7 +287,7 @@ impl<'a> Bench<'a> {
         };
         let score = self.aims.iter().zip(&estimates).map(ratio).fold(0.0, f64::max);
         let verdict = if results.overloaded {
-            Verdict::Fail
+            LoadVerdict::Fail
         } else {
             verdict(&self.aims, &estimates, results.unfinished == 0)
         };
@@ -308,11 +312,12 @@ impl Probe {
     /// run was too short to see enough of the tail. That says nothing of the system.
     fn lacks_requests(&self) -> bool {
         let open = |estimate: &Estimate| estimate.high.is_infinite();
-        self.verdict == Verdict::Undecided && self.score < 1.0 && self.estimates.iter().any(open)
+        self.verdict == LoadVerdict::Undecided && self.score < 1.0 && self.estimates.iter().any(open)
     }
 }
 
-/// What a system that is still filling up shows is a lower bound, and so is a part of what was recorded.
+/// The estimate without its upper end where it is a lower bound only: of a system that is still filling up, and of a part of what was
+/// recorded.
 fn settled(estimate: Estimate, holds: bool) -> Estimate {
     if holds { estimate } else { Estimate { high: f64::INFINITY, ..estimate } }
 }
@@ -324,18 +329,18 @@ pub(crate) struct Wanted {
     pub(crate) length: u64,
     /// See [`Precision::depth`].
     pub(crate) depth: Depth,
-    /// What is known of the scheduler's overheads.
+    /// The scheduler's overheads, as far as they are known.
     pub(crate) overheads: Overheads,
     /// See [`Experience::correction`].
     pub(crate) correction: f64,
 }
 
-/// What earlier runs of a system tell of the next one.
+/// The experience from earlier runs of a system, which the next one is planned by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Experience {
     /// The scheduler's overheads.
     pub(crate) overheads: Overheads,
-    /// What requests were counted to take, over what was expected of them.
+    /// The counted cost of requests over their expected cost.
     pub(crate) correction: f64,
 }
 
@@ -360,7 +365,7 @@ impl Wanted {
         Wanted { length: precision.first, depth: precision.depth, overheads, correction }
     }
 
-    /// What it takes. Recorded arrivals are played whole, as often as makes as many requests.
+    /// The stage that it takes. Recorded arrivals are played whole, as often as makes as many requests.
     fn stage(&self, experiment: &Experiment<'_>) -> Stage {
         if let Some(count) = experiment.arrivals.count() {
             let least = if self.depth == Depth::Full { PLAYS.1 } else { PLAYS.0 };
@@ -399,14 +404,14 @@ impl Wanted {
 
 /// All intervals below their limits, or one above. Requests that never completed are the longest ones: unless all
 /// are `finished`, nothing passes.
-fn verdict(aims: &[Aim], estimates: &[Estimate], finished: bool) -> Verdict {
+fn verdict(aims: &[Aim], estimates: &[Estimate], finished: bool) -> LoadVerdict {
     let pairs = || aims.iter().zip(estimates);
     if pairs().any(|(aim, estimate)| estimate.low >= aim.limit) {
-        Verdict::Fail
+        LoadVerdict::Fail
     } else if finished && pairs().all(|(aim, estimate)| estimate.high < aim.limit) {
-        Verdict::Pass
+        LoadVerdict::Pass
     } else {
-        Verdict::Undecided
+        LoadVerdict::Undecided
     }
 }
 
@@ -428,10 +433,10 @@ mod tests {
         };
         let aims = [Aim { target, quantity, limit: 10.0 }];
         let at = |low, high| [Estimate { estimate: (low + high) / 2.0, low, high }];
-        assert_eq!(verdict(&aims, &at(7.0, 9.9), true), Verdict::Pass);
-        assert_eq!(verdict(&aims, &at(7.0, 9.9), false), Verdict::Undecided, "some never completed");
-        assert_eq!(verdict(&aims, &at(7.0, 10.0), true), Verdict::Undecided);
-        assert_eq!(verdict(&aims, &at(7.0, f64::INFINITY), true), Verdict::Undecided);
-        assert_eq!(verdict(&aims, &at(10.0, f64::INFINITY), false), Verdict::Fail);
+        assert_eq!(verdict(&aims, &at(7.0, 9.9), true), LoadVerdict::Pass);
+        assert_eq!(verdict(&aims, &at(7.0, 9.9), false), LoadVerdict::Undecided, "some never completed");
+        assert_eq!(verdict(&aims, &at(7.0, 10.0), true), LoadVerdict::Undecided);
+        assert_eq!(verdict(&aims, &at(7.0, f64::INFINITY), true), LoadVerdict::Undecided);
+        assert_eq!(verdict(&aims, &at(10.0, f64::INFINITY), false), LoadVerdict::Fail);
     }
 }

@@ -1,4 +1,5 @@
 //! Tuning lanes in a plan: cutoffs and reservations for the plan's own workload, by the climb of [`crate::lanes`].
+//! The tuning step of a plan calls it.
 //!
 //! Lanes as published are a place to start from and say nothing about a system, so they are looked for even where it is
 //! far behind, at loads that a good one carries.
@@ -10,11 +11,11 @@ use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use serde_json::Value;
 
 use crate::candidate::Candidate;
-use crate::judge::{Bench, Stopped};
+use crate::judge::{ProbeContext, Stopped};
 use crate::lanes::{Family, LANES_MAX, LanesQuestion, Layout, Step, climb_for};
 use crate::search::{Effort, Search};
 use crate::setting::{Tried, Tuning};
-use crate::{Budget, NoJournal, TuneError};
+use crate::{Budget, Crew, NoJournal, TuneError};
 
 /// Offered work, probes included, over what the system's workers can do, where lanes are looked for. Where all lanes do well,
 /// the search would find that one queue does, too; what gets furthest shows where that does not.
@@ -73,7 +74,7 @@ pub(crate) fn with_tuned_lanes(candidate: &Candidate, tuned: &[(String, Value)])
 /// furthest, which may be the published ones.
 pub(crate) fn tune_lanes(
     search: &mut Search,
-    bench: &Bench<'_>,
+    bench: &ProbeContext<'_>,
     effort: Effort,
 ) -> Result<Option<Tuning>, Stopped> {
     let Some((family, published)) = lanes_of(&search.candidate) else { return Ok(None) };
@@ -112,11 +113,12 @@ pub(crate) fn tune_lanes(
 
 fn climb(
     question: &LanesQuestion,
-    bench: &Bench<'_>,
+    bench: &ProbeContext<'_>,
     effort: Effort,
 ) -> Result<(Vec<Step>, Layout), Stopped> {
     let progress = |requests: u64| bench.tell(effort.phase, requests);
-    climb_for(question, (effort.threads, bench.stop, &progress), &NoJournal).map_err(|error| match error {
+    let crew = Crew { threads: effort.threads, stop: bench.stop, progress: &progress };
+    climb_for(question, crew, &NoJournal).map_err(|error| match error {
         TuneError::Interrupted => Stopped::Interrupted,
         error => Stopped::Failed(error),
     })
@@ -126,7 +128,7 @@ fn climb(
 fn question(
     candidate: &Candidate,
     family: Family,
-    bench: &Bench<'_>,
+    bench: &ProbeContext<'_>,
     load: f64,
     requests: u64,
 ) -> LanesQuestion {
@@ -156,7 +158,7 @@ fn question(
     }
 }
 
-fn summary(step: &Step, at: f64, bench: &Bench<'_>) -> Option<Tried> {
+fn summary(step: &Step, at: f64, bench: &ProbeContext<'_>) -> Option<Tried> {
     let leader = step.leader.as_ref()?;
     let of = step.tried.iter().find(|tried| tried.layout == *leader)?;
     Some(Tried { value: leader.to_string(), at, score: of.target.map(|target| target / bench.aims[0].limit) })

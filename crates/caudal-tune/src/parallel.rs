@@ -1,12 +1,12 @@
-//! Work on several items at a time.
+//! Work on several items at a time: the steps of a plan, races between lanes and profiles call it.
 
 use std::sync::Mutex;
 
 /// Does `work` on each item, on several threads; a few items share the threads. The order in which items are
 /// taken does not matter: each is worked on by itself.
 pub(crate) fn each<T: Send>(threads: usize, items: &mut [T], work: impl Fn(&mut T, usize) + Sync) {
-    let crew = threads.clamp(1, items.len().max(1));
-    let inner = (threads / crew).max(1);
+    let workers = threads.clamp(1, items.len().max(1));
+    let inner = (threads / workers).max(1);
     let queue = Mutex::new(items.iter_mut());
     let one = || {
         loop {
@@ -16,7 +16,7 @@ pub(crate) fn each<T: Send>(threads: usize, items: &mut [T], work: impl Fn(&mut 
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..crew {
+        for _ in 1..workers {
             scope.spawn(one);
         }
         one();

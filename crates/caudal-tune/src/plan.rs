@@ -16,13 +16,13 @@ pub struct Plan {
     pub headline: String,
     /// The answer on one screen.
     pub summary: PlanSummary,
-    /// Who wins; none if no deployable system meets the targets anywhere.
+    /// The winner; none if no deployable system meets the targets anywhere.
     pub winner: Option<Winner>,
     /// Why, in a few sentences made of numbers of this run.
     pub explanation: Vec<String>,
     /// All systems that were simulated, best first.
     pub systems: Vec<SystemResult>,
-    /// Those that were not, and why.
+    /// Systems that were not simulated, and why.
     pub left_out: Vec<LeftOut>,
     /// Every simulated point that curves are made of, system by system. `load`, `cores` and core time are
     /// those of the machine, dedicated cores included.
@@ -30,7 +30,7 @@ pub struct Plan {
     pub rows: Vec<Row>,
     /// The budget, in requests; those of systems that take long to simulate count more, of those that take little less.
     pub budget: u64,
-    /// What was spent of it.
+    /// The part of the budget that was spent.
     pub spent: u64,
     /// Requests that were simulated.
     pub simulated: u64,
@@ -78,7 +78,7 @@ pub struct TargetResult {
     pub target: String,
     /// Its statistic at the system's limit, in ns or as a ratio.
     pub estimate: Estimate,
-    /// What it had to stay below.
+    /// The limit that it had to stay below, in the same unit.
     pub limit: f64,
 }
 
@@ -91,7 +91,7 @@ pub struct SystemResult {
     pub reference_only: Option<&'static str>,
     /// Cores that serve no requests.
     pub dedicated_cores: u32,
-    /// How far it gets.
+    /// The load, or the cores, that it reaches.
     pub reach: Reach,
     /// Requests a second there.
     pub rate_per_s: Option<f64>,
@@ -107,9 +107,9 @@ pub struct SystemResult {
     pub untried: bool,
     /// Did its share of the budget end before the bracket was narrow?
     pub budget_ended: bool,
-    /// What was tuned; none if nothing was.
+    /// The parameter that was tuned; none if nothing was.
     pub tuning: Option<Tuning>,
-    /// What went wrong, if anything.
+    /// The error that ended its search, if one did.
     pub failed: Option<String>,
 }
 
@@ -120,12 +120,12 @@ impl Plan {
     }
 }
 
-/// What a plan says on one screen.
+/// The answer of a plan on one screen.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlanSummary {
-    /// What to run, or that nothing will do.
+    /// The system to run, or that nothing will do.
     pub run: String,
-    /// What that carries and costs, and how sure it is; where nothing will do, what comes nearest and what can be done.
+    /// Facts on what that carries and costs, and how sure it is; where nothing will do, on what comes nearest and what can be done.
     pub facts: Vec<Fact>,
     /// The systems to see beside each other, the answer first.
     pub shown: Vec<Shown>,
@@ -137,7 +137,7 @@ pub struct PlanSummary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// It is the answer.
+    /// The system is the answer.
     Answer,
     /// Nothing meets the targets, and this system comes nearest to them.
     Nearest,
@@ -156,7 +156,7 @@ pub enum Role {
 pub struct Shown {
     /// Its name.
     pub system: String,
-    /// What it is shown for; several where roles fall to one system.
+    /// The roles that it is shown for; several where roles fall to one system.
     pub roles: Vec<Role>,
     /// The load, or the number of cores, that the rest is about: the furthest that was confirmed, else the furthest that short
     /// runs say, else the easiest that was tried.

@@ -3,10 +3,10 @@
 
 use crate::candidates::candidates;
 use crate::journal::{Journal, NoJournal};
-use crate::judge::Bench;
+use crate::judge::ProbeContext;
 use crate::plan::Plan;
 use crate::run::Run;
-use crate::{Budget, Host, Question, TuneError};
+use crate::{Budget, Crew, Progress, Question, TuneError};
 
 /// Finds the best system for `question`.
 ///
@@ -15,8 +15,8 @@ use crate::{Budget, Host, Question, TuneError};
 /// # Errors
 /// What can not be asked ([`Question::check`], classes and limits of targets, names of systems), or
 /// [`TuneError::Interrupted`] if nothing is known yet.
-pub fn plan(question: &Question, host: &Host<'_>) -> Result<Plan, TuneError> {
-    plan_with(question, host, &NoJournal)
+pub fn plan(question: &Question, crew: &Crew<'_, Progress>) -> Result<Plan, TuneError> {
+    plan_with(question, crew, &NoJournal)
 }
 
 /// As [`plan`], with what is computed kept in `journal` as it is made, and what it has already taken from there.
@@ -25,8 +25,12 @@ pub fn plan(question: &Question, host: &Host<'_>) -> Result<Plan, TuneError> {
 ///
 /// # Errors
 /// As [`plan`].
-pub fn plan_with(question: &Question, host: &Host<'_>, journal: &dyn Journal) -> Result<Plan, TuneError> {
-    match planned(question, host, journal, Spent::default(), |_| false)? {
+pub fn plan_with(
+    question: &Question,
+    crew: &Crew<'_, Progress>,
+    journal: &dyn Journal,
+) -> Result<Plan, TuneError> {
+    match planned(question, crew, journal, Spent::default(), |_| false)? {
         Planned::Answer(plan) => Ok(*plan),
         Planned::TooFewCores(_) => unreachable!("any number of cores is enough"),
     }
@@ -40,13 +44,13 @@ pub fn plan_with(question: &Question, host: &Host<'_>, journal: &dyn Journal) ->
 /// As [`plan`].
 pub fn plan_on_enough_cores(
     question: &Question,
-    host: &Host<'_>,
+    crew: &Crew<'_, Progress>,
     journal: &dyn Journal,
 ) -> Result<(Question, Plan), TuneError> {
     let (mut question, mut spent) = (question.clone(), Spent::default());
     loop {
         let larger = question.machine.larger();
-        match planned(&question, host, journal, spent, |run| larger.is_some() && run.nobody_passes())? {
+        match planned(&question, crew, journal, spent, |run| larger.is_some() && run.nobody_passes())? {
             Planned::Answer(plan) => return Ok((question, *plan)),
             Planned::TooFewCores(so_far) => spent = so_far,
         }
@@ -54,7 +58,7 @@ pub fn plan_on_enough_cores(
     }
 }
 
-/// What smaller machines have taken.
+/// The work that went into smaller machines.
 #[derive(Clone, Copy, Default)]
 struct Spent {
     charged: u64,
@@ -69,7 +73,7 @@ enum Planned {
 
 fn planned(
     question: &Question,
-    host: &Host<'_>,
+    crew: &Crew<'_, Progress>,
     journal: &dyn Journal,
     before: Spent,
     too_few_cores: impl Fn(&Run<'_>) -> bool,
@@ -80,9 +84,9 @@ fn planned(
         budget: Budget { requests: budget.saturating_sub(before.charged).max(1) },
         ..question.clone()
     };
-    let bench = Bench::new(&left, host)?;
+    let bench = ProbeContext::new(&left, crew)?;
     let (candidates, left_out) = candidates(question)?;
-    let mut run = Run::new(bench, journal, host.threads, candidates).after(before.steps);
+    let mut run = Run::new(bench, journal, crew.threads, candidates).after(before.steps);
     run.first_steps();
     if too_few_cores(&run) {
         let (charged, simulated) = run.spent();

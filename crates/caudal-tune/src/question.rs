@@ -1,7 +1,6 @@
 //! What is asked of a plan.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use caudal_config::{LatencyTarget, Measure, Offered, Workload};
 
@@ -9,7 +8,7 @@ use caudal_policy::Picos;
 
 use crate::Budget;
 
-/// What is searched for.
+/// The aim of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// The highest load within all targets.
@@ -18,7 +17,7 @@ pub enum Goal {
     FewestCores(Offered),
 }
 
-/// Where it is to run.
+/// The machine on which the service is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machine {
     /// So many cores; those that a system dedicates to a dispatcher are among them.
@@ -53,15 +52,15 @@ impl Machine {
 /// A question to [`crate::plan()`].
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// What arrives; its own load or rate does not matter.
+    /// The workload; its own load or rate does not matter.
     pub workload: Arc<Workload>,
-    /// What sentences call it.
+    /// The name of the workload in sentences.
     pub workload_name: String,
-    /// All of them must be met.
+    /// The targets, all of which must be met.
     pub targets: Vec<LatencyTarget>,
-    /// Where.
+    /// The machine on which the service is to run.
     pub machine: Machine,
-    /// What is searched for.
+    /// The aim of the search.
     pub goal: Goal,
     /// Names of presets to consider; all if empty.
     pub systems: Vec<String>,
@@ -70,16 +69,16 @@ pub struct Question {
     pub costs: Vec<String>,
     /// Seed, confidence and percentiles (those of the targets are added).
     pub measure: Measure,
-    /// How much may be simulated.
+    /// The number of requests that may be simulated.
     pub budget: Budget,
     /// Settle for shorter replications.
     pub quick: bool,
 }
 
-/// What a plan is doing.
+/// The work that a plan is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// All systems, coarsely.
+    /// Simulation of all systems, coarsely.
     Screening,
     /// Quanta and ranges of the leading systems.
     Tuning,
@@ -87,7 +86,7 @@ pub enum Phase {
     Refining,
     /// Systems that were only screened, on longer runs.
     Checking,
-    /// Reference lines.
+    /// Simulation of reference lines, which nobody can deploy.
     References,
     /// The winner once more, on requests that no search has seen, and the others at its load.
     Confirming,
@@ -96,7 +95,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// What a progress bar says.
+    /// The words of a progress bar.
     pub fn name(self) -> &'static str {
         match self {
             Phase::Screening => "screening all systems",
@@ -110,23 +109,13 @@ impl Phase {
     }
 }
 
-/// How far a plan is.
+/// The progress of a plan, as its listener is told.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// What it is doing.
+    /// The work that it is at.
     pub phase: Phase,
     /// Requests simulated since the last call.
     pub requests: u64,
-}
-
-/// What a plan runs on, and whom it tells.
-pub struct Host<'a> {
-    /// Threads to use; at least 1. They do not change a bit of the result.
-    pub threads: usize,
-    /// Set to stop: what is known so far is returned.
-    pub stop: &'a AtomicBool,
-    /// Told of progress, from any thread.
-    pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
 impl Question {

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::candidate::Candidate;
 
-/// What was tuned about a system.
+/// The tuning of a system's parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tuning {
-    /// What: `quantum`, `delay range`, `utilization range` or `lanes`.
+    /// The parameter: `quantum`, `delay range`, `utilization range` or `lanes`.
     pub parameter: &'static str,
     /// The value as published.
     pub published: String,
@@ -56,7 +56,7 @@ pub(crate) enum Setting {
 }
 
 impl Setting {
-    /// What `system` has that can be tuned.
+    /// The setting of `system` that can be tuned, if it has one.
     pub(crate) fn of(system: &System) -> Option<Setting> {
         match (system.discipline, system.allocation) {
             (DisciplineConfig::ProcessorSharing(config), _) if config.quantum.0 > 0 => {

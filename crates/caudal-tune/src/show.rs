@@ -41,7 +41,7 @@ pub(crate) fn rate(per_s: f64) -> String {
     }
 }
 
-/// What was typed, with its times as sentences spell them: `get p99.9 < 50 µs` for `get p99.9 < 50us`. Files and the command
+/// The typed text with its times as sentences spell them: `get p99.9 < 50 µs` for `get p99.9 < 50us`. Files and the command
 /// line take `us`, which every keyboard has; what people read has `µs`.
 pub fn spelled(typed: &str) -> String {
     let is_number =
@@ -77,7 +77,7 @@ pub(crate) fn within(estimate: &Estimate, show: impl Fn(f64) -> String) -> Strin
 /// A fact about the answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// What it is about, in two or three words: `It carries`.
+    /// The subject of the fact, in two or three words: `It carries`.
     pub about: &'static str,
     /// The fact, in one or two sentences.
     pub text: String,

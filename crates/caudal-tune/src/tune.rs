@@ -1,4 +1,5 @@
 //! Tuning: the quantum, or the range, that keeps the tail shortest where a system is at its limit.
+//! The tuning step of a plan calls it.
 //!
 //! All values of a grid are tried on the same requests, at the load that the system carried as published; then,
 //! for a quantum, values between the best and its neighbours, at the load that the best one carries.
@@ -6,7 +7,7 @@
 use caudal_policy::Picos;
 
 use crate::candidate::Candidate;
-use crate::judge::{Bench, Stopped};
+use crate::judge::{ProbeContext, Stopped};
 use crate::lane_tuning::{lanes_of, with_tuned_lanes};
 use crate::search::{Effort, Search};
 use crate::setting::{INTERVAL, Setting, Tried, Tuning};
@@ -16,7 +17,7 @@ pub(crate) fn tunable(candidate: &Candidate) -> bool {
     Setting::of(&candidate.plan.system).is_some()
 }
 
-/// What is tuned about the system: the name of its parameter.
+/// The name of the parameter of the system that is tuned.
 pub(crate) fn parameter(candidate: &Candidate) -> Option<&'static str> {
     let lanes = lanes_of(candidate).map(|_| "lanes");
     let own = lanes.or_else(|| Setting::of(&candidate.plan.system).map(Setting::parameter));
@@ -60,7 +61,7 @@ struct Trial {
 /// Tunes the system of `search` within the quota of `effort`; afterwards it is a search for the chosen setting.
 pub(crate) fn tune(
     search: &mut Search,
-    bench: &Bench<'_>,
+    bench: &ProbeContext<'_>,
     effort: Effort,
 ) -> Result<Option<Tuning>, Stopped> {
     let Some(begun) = Setting::of(&search.candidate.plan.system) else { return Ok(None) };
@@ -116,7 +117,7 @@ pub(crate) fn tune(
     }))
 }
 
-/// Those of `settings` that are tried within `left`: where some are far dearer than the `chosen` one, the dearest are left out. None
+/// The settings that are tried within `left` requests: where some are far dearer than the `chosen` one, the dearest are left out. None
 /// if that does not do.
 fn within(
     left: u64,
@@ -140,7 +141,7 @@ fn within(
 fn try_all(
     search: &mut Search,
     base: &Candidate,
-    bench: &Bench<'_>,
+    bench: &ProbeContext<'_>,
     effort: Effort,
     settings: &[Setting],
     hardness: u32,
@@ -160,7 +161,7 @@ fn try_all(
         ..effort
     };
     let before = (search.simulated, search.charged);
-    crate::crew::each(effort.threads, &mut trials, |trial, _| {
+    crate::parallel::each(effort.threads, &mut trials, |trial, _| {
         match trial.search.simulate(bench, one_stage, trial.hardness) {
             Ok(probe) => trial.score = probe.map(|probe| probe.score).filter(|score| score.is_finite()),
             Err(stopped) => trial.failed = Some(stopped),

@@ -1,4 +1,5 @@
-//! `caudal workload convert IN OUT`: what a tool wrote, as a file of this project.
+//! `caudal workload convert IN OUT`: the output of a tool as a file of this project.
+//! The command calls it.
 //!
 //! Values become CSV (`class,service_ns`, with `timestamp_ns` if arrivals are wanted, or with `count`), histograms CSV with
 //! bounds (`class,low_ns,high_ns,count`; the upper bound belongs to the next bucket), percentiles a workload in TOML.

@@ -1,4 +1,5 @@
-//! Everything that can be wrong with a workload, with the place and what would be right.
+//! Errors of workloads, each with its place and with what would be right, and questions that only the user can answer.
+//! Everything in this crate that can fail returns them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -176,7 +177,7 @@ pub enum RowProblem {
     Columns {
         /// Columns of the first row.
         expected: usize,
-        /// Columns here.
+        /// The number of columns of this row.
         found: usize,
     },
     /// A class without a name, or with one that cannot be a name.

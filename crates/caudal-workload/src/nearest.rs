@@ -9,3 +9,10 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)
 }
+
+/// The error for a `kind` of thing (`distribution`) that has no such name: the nearest name, and all that there are.
+pub(crate) fn unknown(kind: &str, name: &str, all: &[&str]) -> String {
+    let near = nearest(name, all.iter().copied());
+    let hint = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+    format!("no {kind} is called \"{name}\"{hint} (there are {})", all.join(", "))
+}

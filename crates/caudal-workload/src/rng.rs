@@ -1,4 +1,5 @@
-//! Random streams, and choosing one of many in constant time.
+//! Random streams, one a seed and purpose, and the choice of one of many in constant time.
+//! The samplers of service times and of arrivals draw from them; nothing else in a simulation does.
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;

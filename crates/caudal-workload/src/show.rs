@@ -1,4 +1,5 @@
 //! `caudal workload show NAME|FILE`: a workload as text and as JSON.
+//! The command calls it.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;

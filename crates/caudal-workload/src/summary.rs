@@ -1,4 +1,5 @@
 //! The moments and percentiles of a workload, in all and by class.
+//! `caudal workload show` and the reference of workloads print it.
 
 use crate::service::Service;
 

@@ -1,4 +1,5 @@
 //! Measures the `[costs]` of this machine, with the runtime's own code.
+//! `caudal calibrate` and fidelity runs call [`calibrate()`].
 //!
 //! Every number is a median within a round, over some thousands of trials; stalls of the machine fall into few of them and
 //! leave the median alone. Rounds alternate between the numbers, so that a bad minute hits all; what is stated is the median of
@@ -36,7 +37,7 @@ use crate::busy::{Busy, Moment};
 /// Between the steps of a round and the watch for stalls, under real-time priority.
 const REST: std::time::Duration = std::time::Duration::from_millis(500);
 
-/// What is to be measured where, and how long.
+/// The measurements that are wanted: on which processors, and how long.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The processor of the worker; the last one that the process may use if none is given.
@@ -82,18 +83,18 @@ pub enum CalibrateError {
 
 /// The processors, the clock and the work that all steps share.
 #[derive(Clone, Copy, Debug)]
-struct Bench {
+struct CalibrationBench {
     tsc: Tsc,
     work: Work,
     worker_cpu: usize,
     /// None on a machine of one processor.
     other_cpu: Option<usize>,
-    /// What reading the clock adds to a span between two readings, in ns.
+    /// The time that reading the clock adds to a span between two readings, in ns.
     clock_ns: f64,
 }
 
 /// One step of a round: a name for the progress, and what it adds to the trials.
-type Step = (&'static str, fn(&Bench, &mut Trials) -> Result<(), CalibrateError>);
+type Step = (&'static str, fn(&CalibrationBench, &mut Trials) -> Result<(), CalibrateError>);
 
 const STEPS: [Step; 6] = [
     ("probes", probes::measure),
@@ -141,7 +142,13 @@ pub fn calibrate(
     let other_cpu = options.other_cpu.or_else(|| cpus.iter().rev().copied().find(|&cpu| cpu != worker_cpu));
     let bench = on_cpu(Some(worker_cpu), options.real_time, move || {
         let tsc = Tsc::calibrate()?;
-        Ok(Bench { tsc, work: Work::calibrate(tsc), worker_cpu, other_cpu, clock_ns: probes::clock_ns(tsc) })
+        Ok(CalibrationBench {
+            tsc,
+            work: Work::calibrate(tsc),
+            worker_cpu,
+            other_cpu,
+            clock_ns: probes::clock_ns(tsc),
+        })
     })?;
     let steps = options.rounds * (STEPS.len() as u32 + 1);
     let (mut trials, mut stalls, mut done) = (Trials::default(), StallProcess::default(), 0);
@@ -193,7 +200,7 @@ fn on_cpu<T: Send + 'static>(
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// What an action takes that nobody disturbs: the median of the values that are not more than eight times the shortest twentieth.
+/// The time of an action that nobody disturbs: the median of the values that are not more than eight times the shortest twentieth.
 /// On a quiet machine these are nearly all. Where other programs want the same cores, most trials of an action that two threads
 /// have a part in may be some milliseconds longer, and their median would be the kernel's time slice.
 fn undisturbed(mut values: Vec<f64>) -> f64 {

@@ -1,4 +1,4 @@
-//! What a probe costs that is not taken, the way through the cold path, and a pair of switches.
+//! The cost of a probe that is not taken, of its cold path, and of a pair of switches. Called by the calibration of a machine.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use caudal_measure::work::iterate;
 use caudal_probe as probe;
 use caudal_rt::bench::SwitchPair;
 
-use super::{Bench, CalibrateError, Trials, median};
+use super::{CalibrateError, CalibrationBench, Trials, median};
 
 const TRIALS: usize = 101;
 const ROUNDS: u64 = 2_000;
@@ -36,7 +36,7 @@ fn per_round(tsc: Tsc, mut body: impl FnMut(u64)) -> f64 {
     (clock::now() - start) as f64 / ROUNDS as f64 * 1e9 / tsc.hz()
 }
 
-/// What `probe` adds to a loop; the loops with it and without it take turns.
+/// The time that `probe` adds to an iteration of a loop, in ns; the loops with it and without it take turns.
 fn added(tsc: Tsc, probe: impl Fn() + Copy) -> f64 {
     let mut differences = Vec::with_capacity(TRIALS);
     for _ in 0..TRIALS {
@@ -54,7 +54,7 @@ fn added(tsc: Tsc, probe: impl Fn() + Copy) -> f64 {
 
 extern "C" fn nothing(_now: u64) {}
 
-pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), CalibrateError> {
+pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(), CalibrateError> {
     let tsc = bench.tsc;
     pin_to(bench.worker_cpu)?;
     // No runtime runs now; the next one sets its own hook when it starts.

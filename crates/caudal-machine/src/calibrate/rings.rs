@@ -1,4 +1,5 @@
-//! From core to core, through the runtime's own rings: a hop, a look at another's queue, a steal.
+//! From core to core, through the runtime's own rings: a hop, a poll of another's queue, a steal.
+//! Called by the calibration of a machine.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -9,17 +10,17 @@ use caudal_measure::pin::pin_to;
 use caudal_measure::work::iterate;
 use caudal_rt::ring::Ring;
 
-use super::{Bench, CalibrateError, Trials, median, undisturbed};
+use super::{CalibrateError, CalibrationBench, Trials, median, undisturbed};
 
 const CAPACITY: usize = 1024;
 const HOPS: usize = 20_000;
 const LOOKS: usize = 200;
 const LOOKS_EACH: u64 = 200;
 const STEALS: usize = 5_000;
-/// Iterations between two looks, and between two changes of the other's ring: some 100 ns.
+/// Iterations between two polls, and between two changes of the other's ring: some 100 ns.
 const PAUSE: u32 = 100;
 
-pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), CalibrateError> {
+pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(), CalibrateError> {
     let Some(other_cpu) = bench.other_cpu else { return Ok(()) };
     // This thread is on the other processor; what it plays with, on the worker's.
     pin_to(other_cpu)?;
@@ -29,7 +30,7 @@ pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), Calibrat
     Ok(())
 }
 
-/// What the thread on the other processor says of itself.
+/// States that the thread on the other processor reports.
 const RUNS: u64 = 1;
 const FAILED: u64 = 2;
 
@@ -44,7 +45,7 @@ impl Drop for Ending {
 
 /// Runs `other` again and again on the worker's processor while `here` runs.
 fn beside<T>(
-    bench: &Bench,
+    bench: &CalibrationBench,
     mut other: impl FnMut() + Send,
     here: impl FnOnce() -> T,
 ) -> Result<T, CalibrateError> {
@@ -75,8 +76,8 @@ fn beside<T>(
     })
 }
 
-/// Half of the way there and back.
-fn hop_ns(bench: &Bench) -> Result<f64, CalibrateError> {
+/// Half of a round trip.
+fn hop_ns(bench: &CalibrationBench) -> Result<f64, CalibrateError> {
     // There as from the dispatcher to a worker, back by any ring.
     let (there, back) = (Ring::<u64>::with_one_producer(CAPACITY), Ring::<u64>::new(CAPACITY));
     let mut dispatcher = there.producer().unwrap_or_else(|| unreachable!("it is the first handle"));
@@ -99,8 +100,8 @@ fn hop_ns(bench: &Bench) -> Result<f64, CalibrateError> {
     })
 }
 
-/// A look at the length of a ring that its owner keeps changing.
-fn look_ns(bench: &Bench) -> Result<f64, CalibrateError> {
+/// The time of a poll of the length of a ring that its owner keeps changing.
+fn look_ns(bench: &CalibrationBench) -> Result<f64, CalibrateError> {
     let ring = Ring::<u64>::new(CAPACITY);
     let change = || {
         let _ = ring.push(1, 1);
@@ -128,7 +129,7 @@ fn look_ns(bench: &Bench) -> Result<f64, CalibrateError> {
 }
 
 /// A request that another core has put into its ring is taken out.
-fn steal_ns(bench: &Bench) -> Result<f64, CalibrateError> {
+fn steal_ns(bench: &CalibrationBench) -> Result<f64, CalibrateError> {
     let (ring, put, taken) = (Ring::<u64>::new(CAPACITY), AtomicU64::new(0), AtomicU64::new(0));
     let fill = || {
         let so_far = taken.load(Ordering::Acquire);

@@ -1,4 +1,5 @@
-//! A request's way: from its arrival to its run, from one request to the next, and what it takes of the dispatcher.
+//! The path of a request: from its arrival to its run, from one request to the next, and what it takes of the dispatcher.
+//! Called by the calibration of a machine.
 //!
 //! A source hands requests to the dispatcher; each of them notes when it runs, and nothing else. How long the dispatcher is
 //! busy with what the source has handed in shows in the time until it asks the source again.
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use caudal_measure::clock;
 use caudal_rt::{BATCH, Builder, ClassId, Intake, Pinning, Shutdown, Source};
 
-use super::{Bench, CalibrateError, Trials, one_worker, undisturbed};
+use super::{CalibrateError, CalibrationBench, Trials, one_worker, undisturbed};
 
 /// Batches of a step.
 const BATCHES: usize = 4_000;
@@ -84,7 +85,7 @@ impl Source for Feeder {
 }
 
 /// Runs `BATCHES` batches through a dispatcher and one worker.
-fn run(bench: &Bench, other_cpu: usize, batch: usize) -> Result<&'static Stamps, CalibrateError> {
+fn run(bench: &CalibrationBench, other_cpu: usize, batch: usize) -> Result<&'static Stamps, CalibrateError> {
     // It is some hundred kilobytes, a few times in a process.
     let stamps: &'static Stamps = Box::leak(Box::new(Stamps::new(batch)));
     let plan = one_worker("{ policy = \"jsq\", ties = \"msq\" }")?;
@@ -106,7 +107,7 @@ fn values(cells: &[AtomicU64]) -> Vec<u64> {
 }
 
 /// From arrival to run on an idle worker, and from one run to the next on a busy one.
-pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), CalibrateError> {
+pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(), CalibrateError> {
     let Some(other_cpu) = bench.other_cpu else { return Ok(()) };
     let ns = 1e9 / bench.tsc.hz();
     let alone = run(bench, other_cpu, 1)?;
@@ -119,7 +120,10 @@ pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), Calibrat
 }
 
 /// From one run to the next, and what each request of a full batch takes of the dispatcher.
-pub(super) fn measure_dispatcher(bench: &Bench, trials: &mut Trials) -> Result<(), CalibrateError> {
+pub(super) fn measure_dispatcher(
+    bench: &CalibrationBench,
+    trials: &mut Trials,
+) -> Result<(), CalibrateError> {
     let Some(other_cpu) = bench.other_cpu else { return Ok(()) };
     let ns = 1e9 / bench.tsc.hz();
     let full = run(bench, other_cpu, BATCH)?;

@@ -1,4 +1,5 @@
 //! The process by which the machine takes cores away: how often, and how long.
+//! Called by the calibration of a machine.
 
 use caudal_config::{Rate, Stalls};
 use caudal_measure::clock::Tsc;

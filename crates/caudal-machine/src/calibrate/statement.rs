@@ -1,4 +1,5 @@
-//! What a calibration states: a table with intervals, the `[costs]` that the simulator reads, and both as JSON.
+//! The statement of a calibration: a table with intervals, the `[costs]` that the simulator reads, and both as JSON.
+//! `caudal calibrate` prints it.
 
 use caudal_config::Stalls;
 use caudal_policy::Picos;
@@ -11,7 +12,7 @@ use crate::busy::Busy;
 /// One measured number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Item {
-    /// What it is called.
+    /// The key of the cost in a policy file.
     pub name: &'static str,
     /// In ns: the median of the rounds, the lowest and the highest.
     pub median: f64,
@@ -21,9 +22,9 @@ pub struct Item {
     pub high: f64,
     /// Rounds.
     pub rounds: usize,
-    /// What it is.
+    /// A description of the cost.
     pub what: &'static str,
-    /// What the papers have, or the project's notes.
+    /// The value in the papers, or in the project's notes.
     pub papers: &'static str,
 }
 
@@ -32,13 +33,13 @@ pub struct Item {
 pub struct Calibration {
     /// The numbers, those that no key of `[costs]` holds included.
     pub items: Vec<Item>,
-    /// What was measured and can not be.
+    /// The measurements that came out impossible.
     pub refused: Vec<Refused>,
     /// The keys of `[costs]` that follow from them, all but the stalls: key, value, and from what.
     pub costs: Vec<(&'static str, String, &'static str)>,
     /// When the machine takes cores away, if it was seen to.
     pub stalls: Option<StallProcess>,
-    /// Who else was about.
+    /// The use of the processors by others meanwhile.
     pub busy: Busy,
     /// Were all rounds done?
     pub complete: bool,
@@ -49,9 +50,9 @@ pub struct Calibration {
 /// An action that is measured.
 struct Known {
     name: &'static str,
-    /// What it is.
+    /// A description of the cost.
     what: &'static str,
-    /// What others have measured, in ns.
+    /// The value that others have measured, in ns.
     elsewhere: &'static str,
     /// No machine takes longer, in ns: a median above that is of what others had the core for.
     most_ns: f64,
@@ -109,11 +110,11 @@ const KNOWN: [Known; 17] = [
 /// An action whose time is not stated: others had the cores in every round.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refused {
-    /// What it is called.
+    /// The key of the cost in a policy file.
     pub name: &'static str,
     /// The shortest of the rounds' medians, in ns.
     pub shortest_ns: f64,
-    /// What no machine takes longer than, in ns.
+    /// The longest time that any machine takes, in ns.
     pub most_ns: f64,
 }
 
@@ -145,7 +146,7 @@ impl Calibration {
         self.stalls.as_ref().and_then(StallProcess::process)
     }
 
-    /// What is not stated, why, and what to do: a line each. None where everything is.
+    /// The costs that are not stated, why, and what to do: a line each. None where everything is.
     pub fn missing(&self) -> Vec<String> {
         let mut lines: Vec<String> = (self.refused.iter())
             .map(|refused| {

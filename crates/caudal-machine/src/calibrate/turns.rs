@@ -1,4 +1,5 @@
 //! From the end of one quantum to the begin of the next, and how late a quantum ends.
+//! Called by the calibration of a machine.
 //!
 //! Two requests take turns on one worker. Each writes down the time before every probe; who comes back from a probe and finds
 //! that the other has written last has before it what one turn costs:
@@ -15,14 +16,14 @@ use caudal_measure::clock;
 use caudal_measure::work::iterate;
 use caudal_rt::{Builder, Pinning, Shutdown};
 
-use super::{Bench, CalibrateError, Trials, one_worker, undisturbed};
+use super::{CalibrateError, CalibrationBench, Trials, one_worker, undisturbed};
 
 /// Turns that are measured.
 const TURNS: usize = 20_000;
 /// The quantum of [`one_worker`], in ns.
 const QUANTUM_NS: f64 = 1_000.0;
 
-/// What both requests write, by turns, on one thread.
+/// The readings that both requests write, in turn, on one thread.
 #[derive(Default)]
 struct Turns {
     owner: AtomicU64,
@@ -69,7 +70,7 @@ impl Turns {
     }
 }
 
-pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), CalibrateError> {
+pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(), CalibrateError> {
     let (ns, chunk) = (1e9 / bench.tsc.hz(), bench.work.job(200).iterations);
     let dense = run(bench, || ())?;
     trials.push("turn", (undisturbed(Turns::later(&dense.spans)) * ns - bench.clock_ns).max(0.0));
@@ -85,7 +86,10 @@ pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), Calibrat
     Ok(())
 }
 
-fn run(bench: &Bench, between: impl Fn() + Copy + Send + 'static) -> Result<&'static Turns, CalibrateError> {
+fn run(
+    bench: &CalibrationBench,
+    between: impl Fn() + Copy + Send + 'static,
+) -> Result<&'static Turns, CalibrateError> {
     let turns = Turns::new();
     let builder = Builder::of(one_worker("\"random\"")?).pinning(Pinning::These(vec![bench.worker_cpu]));
     let runtime = builder.start()?;

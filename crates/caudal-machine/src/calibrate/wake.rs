@@ -1,4 +1,5 @@
-//! A request finds everybody asleep: from submission to its run.
+//! The time from the submission of a request to its run, where all threads sleep.
+//! Called by the calibration of a machine.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use caudal_measure::clock;
 use caudal_measure::pin::pin_to;
 use caudal_rt::{Builder, Pinning, Runtime, Shutdown};
 
-use super::{Bench, CalibrateError, Trials, one_worker, undisturbed};
+use super::{CalibrateError, CalibrationBench, Trials, one_worker, undisturbed};
 
 /// How long workers look for work before they sleep here.
 const SPIN: Duration = Duration::from_micros(5);
@@ -17,7 +18,7 @@ const SLEEPS: [(Duration, usize, &str); 3] = [
     (Duration::from_millis(2), 60, "wake-up after 2 ms"),
 ];
 
-pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), CalibrateError> {
+pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(), CalibrateError> {
     let Some(other_cpu) = bench.other_cpu else { return Ok(()) };
     let builder = Builder::of(one_worker("\"random\"")?).spin(SPIN);
     let runtime = builder.pinning(Pinning::These(vec![bench.worker_cpu])).start()?;
@@ -31,7 +32,7 @@ pub(super) fn measure(bench: &Bench, trials: &mut Trials) -> Result<(), Calibrat
 }
 
 /// One request after `asleep`, in ns from submission to its run.
-fn once(bench: &Bench, runtime: &Runtime, asleep: Duration) -> Result<f64, CalibrateError> {
+fn once(bench: &CalibrationBench, runtime: &Runtime, asleep: Duration) -> Result<f64, CalibrateError> {
     let idle = bench.tsc.to_ticks((SPIN + asleep).as_nanos() as u64);
     let start = clock::now();
     while clock::now() - start < idle {

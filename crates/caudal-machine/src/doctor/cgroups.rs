@@ -1,13 +1,14 @@
 //! Control groups: a share of the processors' time is a stall by decree.
+//! One of the doctor's checks.
 
 use super::Severity::Serious;
-use super::{Finding, Seen};
+use super::{Finding, MachineFacts};
 
 const ADVICE: &str = "give whole processors instead of a share of their time: docker --cpuset-cpus instead of --cpus, Kubernetes' static CPU \
      manager with whole CPUs as requests and limits";
 
 /// Limits of this process's groups, the root's included.
-pub(super) fn quota(seen: &Seen) -> Vec<Finding> {
+pub(super) fn quota(seen: &MachineFacts) -> Vec<Finding> {
     let own = seen.text("/proc/self/cgroup").unwrap_or_default();
     let group = |line: &str| line.rsplit(':').next().unwrap_or("/").trim_end_matches('/').to_owned();
     let unified = own.lines().find(|line| line.starts_with("0::")).map(group);
@@ -36,7 +37,7 @@ fn upwards(group: &str, base: &str, file: &str) -> Vec<String> {
 }
 
 /// Version 2: `max 100000`, or microseconds of each period.
-fn unified_quota(seen: &Seen, path: &str) -> Option<Finding> {
+fn unified_quota(seen: &MachineFacts, path: &str) -> Option<Finding> {
     let text = seen.text(path)?;
     let (quota, period) = text.split_once(' ')?;
     let quota: u64 = quota.parse().ok()?;
@@ -44,7 +45,7 @@ fn unified_quota(seen: &Seen, path: &str) -> Option<Finding> {
 }
 
 /// Version 1: −1, or microseconds of each period.
-fn first_quota(seen: &Seen, path: &str) -> Option<Finding> {
+fn first_quota(seen: &MachineFacts, path: &str) -> Option<Finding> {
     let quota = seen.number(path)?;
     let period = seen.number(&path.replace("quota", "period"))?;
     Some(limited(quota, period, format!("{path}: {quota}")))

@@ -1,20 +1,21 @@
 //! The kernel and its settings.
+//! One of the doctor's checks.
 
 use super::Severity::{Note, Serious, Warning};
-use super::{Finding, Seen};
+use super::{Finding, MachineFacts};
 
 /// The first kernel with MADV_GUARD_INSTALL: guards under stacks that take no mapping each.
 const GUARDS_SINCE: (u32, u32) = (6, 13);
 /// Mappings that suffice for some 30,000 stacks with guards of their own.
 const MAPS_MIN: u64 = 65_530;
 
-fn release(seen: &Seen) -> Option<((u32, u32), String)> {
+fn release(seen: &MachineFacts) -> Option<((u32, u32), String)> {
     let text = seen.text("/proc/sys/kernel/osrelease")?;
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok());
     Some(((numbers.next()?, numbers.next()?), text.clone()))
 }
 
-pub(super) fn version(seen: &Seen) -> Vec<Finding> {
+pub(super) fn version(seen: &MachineFacts) -> Vec<Finding> {
     let Some((version, text)) = release(seen).filter(|found| found.0 < GUARDS_SINCE) else {
         return Vec::new();
     };
@@ -28,7 +29,7 @@ pub(super) fn version(seen: &Seen) -> Vec<Finding> {
 }
 
 /// The timer interrupt: each takes a microsecond or two of the running request.
-pub(super) fn ticks(seen: &Seen) -> Vec<Finding> {
+pub(super) fn ticks(seen: &MachineFacts) -> Vec<Finding> {
     let full = seen.text("/sys/devices/system/cpu/nohz_full").unwrap_or_default();
     if !full.is_empty() && full != "(null)" {
         return Vec::new();
@@ -54,7 +55,7 @@ pub(super) fn ticks(seen: &Seen) -> Vec<Finding> {
     )]
 }
 
-pub(super) fn isolation(seen: &Seen) -> Vec<Finding> {
+pub(super) fn isolation(seen: &MachineFacts) -> Vec<Finding> {
     let isolated = seen.text("/sys/devices/system/cpu/isolated").unwrap_or_default();
     if !isolated.is_empty() || seen.boot_option("isolcpus").is_some() || !seen.exists("/proc/cmdline") {
         return Vec::new();
@@ -67,7 +68,7 @@ pub(super) fn isolation(seen: &Seen) -> Vec<Finding> {
     )]
 }
 
-pub(super) fn huge_pages(seen: &Seen) -> Vec<Finding> {
+pub(super) fn huge_pages(seen: &MachineFacts) -> Vec<Finding> {
     let path = "/sys/kernel/mm/transparent_hugepage/enabled";
     let Some(text) = seen.text(path).filter(|text| text.contains("[always]")) else { return Vec::new() };
     let what = "transparent huge pages everywhere: a stack that is touched once may take 2 MB, and the compaction of memory stalls";
@@ -77,7 +78,7 @@ pub(super) fn huge_pages(seen: &Seen) -> Vec<Finding> {
     ]
 }
 
-pub(super) fn maps(seen: &Seen) -> Vec<Finding> {
+pub(super) fn maps(seen: &MachineFacts) -> Vec<Finding> {
     let path = "/proc/sys/vm/max_map_count";
     let Some(count) = seen.number(path).filter(|&count| count < MAPS_MIN) else { return Vec::new() };
     let what = format!("a process may have {count} mappings, which bounds the stacks of requests");
@@ -87,7 +88,7 @@ pub(super) fn maps(seen: &Seen) -> Vec<Finding> {
     ]
 }
 
-pub(super) fn real_time(seen: &Seen) -> Vec<Finding> {
+pub(super) fn real_time(seen: &MachineFacts) -> Vec<Finding> {
     let limits = seen.limits;
     let mut findings = Vec::new();
     if !limits.privileged && limits.real_time_priority == 0 {
@@ -111,7 +112,7 @@ pub(super) fn real_time(seen: &Seen) -> Vec<Finding> {
     findings
 }
 
-pub(super) fn counters(seen: &Seen) -> Vec<Finding> {
+pub(super) fn counters(seen: &MachineFacts) -> Vec<Finding> {
     let devices = "/sys/bus/event_source/devices";
     let has_counters = seen.names(devices).iter().any(|name| name.starts_with("cpu"));
     if has_counters || !seen.exists(devices) {
@@ -124,7 +125,7 @@ pub(super) fn counters(seen: &Seen) -> Vec<Finding> {
     ]
 }
 
-pub(super) fn watchdogs(seen: &Seen) -> Vec<Finding> {
+pub(super) fn watchdogs(seen: &MachineFacts) -> Vec<Finding> {
     let path = "/proc/sys/kernel/watchdog";
     let Some(value) = seen.number(path).filter(|&value| value != 0) else { return Vec::new() };
     let what = "the kernel's watchdog runs on every core every few seconds, before everybody else";
@@ -133,7 +134,7 @@ pub(super) fn watchdogs(seen: &Seen) -> Vec<Finding> {
     )]
 }
 
-pub(super) fn slack(seen: &Seen) -> Vec<Finding> {
+pub(super) fn slack(seen: &MachineFacts) -> Vec<Finding> {
     let path = "/proc/self/timerslack_ns";
     let Some(slack_ns) = seen.number(path).filter(|&slack_ns| slack_ns > 100_000) else { return Vec::new() };
     let what = format!(

@@ -1,18 +1,19 @@
-//! What spoils latency on a machine: read from `/proc`, `/sys` and a few system calls, with the evidence and advice.
+//! Conditions that spoil latency on a machine: read from `/proc`, `/sys` and a few system calls, with the evidence and advice.
+//! `caudal doctor` calls it.
 //!
 //! Everything is read under a root directory, so that tests can lay out a machine that has each fault. What a file does not
 //! say is no finding.
 
 mod cgroups;
+mod facts;
 mod kernel;
 mod processors;
-mod seen;
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-pub use self::seen::{Limits, Seen};
+pub use self::facts::{Limits, MachineFacts};
 
 /// How much it costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -33,11 +34,11 @@ pub struct Finding {
     pub name: &'static str,
     /// How bad it is.
     pub severity: Severity,
-    /// What it is.
+    /// The condition that was found.
     pub what: String,
     /// Where that is written, and what stands there.
     pub evidence: String,
-    /// What to do.
+    /// Advice on what to do.
     pub advice: &'static str,
 }
 
@@ -56,8 +57,8 @@ impl Finding {
     }
 }
 
-/// What is looked for, in this order.
-const CHECKS: [fn(&Seen) -> Vec<Finding>; 16] = [
+/// The checks, in the order in which they are made.
+const CHECKS: [fn(&MachineFacts) -> Vec<Finding>; 16] = [
     processors::allowed,
     processors::clock,
     processors::siblings,
@@ -77,7 +78,7 @@ const CHECKS: [fn(&Seen) -> Vec<Finding>; 16] = [
 ];
 
 /// Everything that `seen` shows, the worst first.
-pub fn examine(seen: &Seen) -> Vec<Finding> {
+pub fn examine(seen: &MachineFacts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(seen)).collect();
     findings.extend(kernel::watchdogs(seen));
     findings.extend(kernel::slack(seen));
@@ -86,13 +87,13 @@ pub fn examine(seen: &Seen) -> Vec<Finding> {
 }
 
 /// This machine, for this process.
-pub fn this_machine() -> Seen {
-    Seen::new(Path::new("/"), Limits::of_this_process())
+pub fn this_machine() -> MachineFacts {
+    MachineFacts::new(Path::new("/"), Limits::of_this_process())
 }
 
 /// A machine whose files lie under `root`.
-pub fn machine_at(root: impl Into<PathBuf>, limits: Limits) -> Seen {
-    Seen::new(&root.into(), limits)
+pub fn machine_at(root: impl Into<PathBuf>, limits: Limits) -> MachineFacts {
+    MachineFacts::new(&root.into(), limits)
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Processors: how many, how fast, whose.
+//! One of the doctor's checks.
 
 use super::Severity::{Note, Serious, Warning};
-use super::{Finding, Seen};
+use super::{Finding, MachineFacts};
 
 /// A share of stolen time from which on it shows in tails.
 const STEAL_SHARE: f64 = 0.001;
 
-pub(super) fn allowed(seen: &Seen) -> Vec<Finding> {
+pub(super) fn allowed(seen: &MachineFacts) -> Vec<Finding> {
     let (may, online) = (seen.limits.cpus, seen.cpus().len());
     let evidence = format!("sched_getaffinity: {may} of {online} in /sys/devices/system/cpu");
     let mut findings = Vec::new();
@@ -26,7 +27,7 @@ pub(super) fn allowed(seen: &Seen) -> Vec<Finding> {
     findings
 }
 
-pub(super) fn clock(seen: &Seen) -> Vec<Finding> {
+pub(super) fn clock(seen: &MachineFacts) -> Vec<Finding> {
     let flags = seen.cpuinfo("flags");
     let missing: Vec<&str> = ["constant_tsc", "nonstop_tsc"]
         .into_iter()
@@ -44,7 +45,7 @@ pub(super) fn clock(seen: &Seen) -> Vec<Finding> {
     ]
 }
 
-pub(super) fn siblings(seen: &Seen) -> Vec<Finding> {
+pub(super) fn siblings(seen: &MachineFacts) -> Vec<Finding> {
     let path = |cpu| format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
     let shared = |cpu: &usize| {
         let list = seen.text(&path(*cpu))?;
@@ -59,7 +60,7 @@ pub(super) fn siblings(seen: &Seen) -> Vec<Finding> {
     )]
 }
 
-pub(super) fn governor(seen: &Seen) -> Vec<Finding> {
+pub(super) fn governor(seen: &MachineFacts) -> Vec<Finding> {
     let path = |cpu| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
     let slow =
         |cpu: &usize| Some((*cpu, seen.text(&path(*cpu)).filter(|governor| governor != "performance")?));
@@ -71,7 +72,7 @@ pub(super) fn governor(seen: &Seen) -> Vec<Finding> {
     ]
 }
 
-pub(super) fn turbo(seen: &Seen) -> Vec<Finding> {
+pub(super) fn turbo(seen: &MachineFacts) -> Vec<Finding> {
     let intel = ("/sys/devices/system/cpu/intel_pstate/no_turbo", "0");
     let others = ("/sys/devices/system/cpu/cpufreq/boost", "1");
     let on = |(path, on): (&'static str, &str)| {
@@ -85,7 +86,7 @@ pub(super) fn turbo(seen: &Seen) -> Vec<Finding> {
     ]
 }
 
-pub(super) fn idle_states(seen: &Seen) -> Vec<Finding> {
+pub(super) fn idle_states(seen: &MachineFacts) -> Vec<Finding> {
     let base = "/sys/devices/system/cpu/cpu0/cpuidle";
     let deep = |state: &String| {
         let file = |name: &str| seen.number(&format!("{base}/{state}/{name}"));
@@ -99,7 +100,7 @@ pub(super) fn idle_states(seen: &Seen) -> Vec<Finding> {
     )]
 }
 
-pub(super) fn steal(seen: &Seen) -> Vec<Finding> {
+pub(super) fn steal(seen: &MachineFacts) -> Vec<Finding> {
     let stat = seen.text("/proc/stat").unwrap_or_default();
     let line = stat.lines().next().unwrap_or_default();
     let ticks: Vec<u64> =
@@ -120,7 +121,7 @@ pub(super) fn steal(seen: &Seen) -> Vec<Finding> {
     )]
 }
 
-pub(super) fn hypervisor(seen: &Seen) -> Vec<Finding> {
+pub(super) fn hypervisor(seen: &MachineFacts) -> Vec<Finding> {
     if !seen.cpuinfo("flags").iter().any(|flag| flag == "hypervisor") {
         return Vec::new();
     }

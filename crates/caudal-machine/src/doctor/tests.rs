@@ -23,7 +23,7 @@ const SOUND: &[(&str, &str)] = &[
     ("sys/bus/event_source/devices/cpu/type", "4\n"),
 ];
 
-/// What is found on the sound machine once `files` stand on it instead.
+/// The findings on the sound machine once it has `files` instead of its own.
 fn found(files: &[(&str, &str)], limits: Limits) -> Vec<Finding> {
     let root = tempfile::tempdir().unwrap();
     for (path, text) in SOUND.iter().chain(files) {

@@ -1,4 +1,5 @@
-//! How fast this machine iterates, found once for all contestants.
+//! The speed of this machine's iterations, found once for all contestants of a comparison.
+//! Called before a comparison.
 //!
 //! Noise only ever lengthens a trial. The shortest of some dozen trials is one that no stall touched, but not yet an undisturbed
 //! one: for tens of milliseconds the readings of the clock may cost half as much again (seen: 12 and 19 ns), and the clock
@@ -47,7 +48,7 @@ impl Work {
         Work::new((iterations_per_us * 1e3).round() / 1e3, (overhead.max(0.0) * 1e2).round() / 1e2)
     }
 
-    /// What a job of `service_ns` really takes on the calling thread, in ns: the lower decile of minima, or for jobs of more than
+    /// The time that a job of `service_ns` really takes on the calling thread, in ns: the lower decile of minima, or for jobs of more than
     /// 20 µs, which few stalls spare, the minimum of some hundred.
     pub fn measure(self, tsc: Tsc, service_ns: u64) -> f64 {
         let job = self.job(service_ns);

@@ -5,7 +5,7 @@ use caudal_measure::gaps::{GAP_NS, Gap};
 use caudal_measure::trace::{NEVER, Request, Trace};
 
 /// Takes the wait of a request that found an idle worker for a stall if it is longer than [`GAP_NS`], which is several times
-/// as long as the way to a handler. A simulated trace must go through this as a measured one does, without the stalls that its
+/// as long as the path to a handler. A simulated trace must go through this as a measured one does, without the stalls that its
 /// workers had when idle; so the same requests are dropped, and those that a stall hardly touched are left in both.
 ///
 /// Which share of all requests is that? It is to be held against the other side's: a runtime that were slow to start requests
@@ -23,7 +23,7 @@ fn of_idle(requests: &[Request]) -> Vec<Gap> {
     idle.map(gap).filter(|gap| gap.end > gap.start + GAP_NS).collect()
 }
 
-/// Those that came when all before them were done, and were complete in the end; in order of arrival.
+/// The requests that came when all before them were done, and were complete in the end; in order of arrival.
 pub(super) fn arrivals_at_idle(requests: &[Request]) -> impl Iterator<Item = &Request> {
     let mut idle_from = 0;
     requests.iter().filter(move |request| {

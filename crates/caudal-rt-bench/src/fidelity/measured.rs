@@ -1,4 +1,5 @@
 //! Runs of the runtime: this program as a contestant, in a process of its own each.
+//! The fidelity run calls it in every round.
 
 use std::error::Error;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -15,7 +16,7 @@ use super::workloads::Workload;
 const REAL_TIME_SPAN_NS: u64 = 800_000_000;
 /// After so long there is enough in the kernel's account of real-time threads for another run.
 const PAUSE: Duration = Duration::from_millis(300);
-/// What a run may take beyond its span.
+/// The time that a run may take beyond its span.
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// One class over the rounds.
@@ -51,7 +52,7 @@ impl Measured {
         }
     }
 
-    /// What a round has shown, the stalls that its work noticed, and the share of those that only waits show.
+    /// Adds the report of a round, the stalls that its work noticed, and the share of those that only waits show.
     pub(super) fn add(&mut self, seen: &Report, stalls_per_second: f64, idle_stalls: f64) {
         self.idle_stalls.push(idle_stalls);
         self.kept_least = self.kept_least.min(seen.kept_share);

@@ -1,4 +1,5 @@
-//! Does the simulator, with the costs of this machine, say what the runtime does on it?
+//! Fidelity: does the simulator, with the costs of this machine, say what the runtime does on it?
+//! `make fidelity` runs it.
 //!
 //! The same mixes of requests at the same loads: run by the runtime for about a second, several rounds, and simulated under
 //! the same policy with what was measured of its parts: the `[costs]` of this machine, stalls included, and how long the handlers
@@ -8,7 +9,7 @@
 //! stall is in [`idle`], for both.
 //!
 //! A virtual machine has other costs when its host has moved it, which may happen within a minute. So each run has a calibration of
-//! its own; it is repeated if the way from arrival to handler was longer or shorter in it than in the run to completion just before. What
+//! its own; it is repeated if the path from arrival to handler was longer or shorter in it than in the run to completion just before. What
 //! is judged is the median of the rounds' ratios.
 
 mod idle;
@@ -47,14 +48,14 @@ const COUNT_MIN: u64 = 5_000;
 
 /// Runs that say too little, or whose machine was another one afterwards, are repeated as often.
 const REPEATS: u32 = 4;
-/// The machine is the same in two runs if the way from arrival to handler takes at most so many times as long in one as in the other.
+/// The machine is the same in two runs if the path from arrival to handler takes at most so many times as long in one as in the other.
 const WAY_WITHIN: f64 = 1.3;
 
 fn are_alike(one_ns: f64, other_ns: f64) -> bool {
     one_ns <= other_ns * WAY_WITHIN && other_ns <= one_ns * WAY_WITHIN
 }
 
-/// `costs` with such a way from arrival to the handler: what dispatcher and start do not take of it is the hop.
+/// `costs` with such a path from arrival to the handler: what dispatcher and start do not take of it is the hop.
 fn costs_of_way(mut costs: Vec<String>, way_ns: f64) -> Result<Vec<String>, Box<dyn Error>> {
     let mut left_ns = way_ns;
     for key in ["costs.dispatcher=", "costs.start="] {
@@ -147,7 +148,7 @@ impl Row {
     }
 }
 
-/// What has been found of a workload at a load.
+/// The measurements and predictions of a workload at a load.
 struct Point {
     workload: Workload,
     load: f64,
@@ -338,7 +339,7 @@ fn print_head() {
     );
 }
 
-/// Which share of the requests a stall has met at an idle worker, by their waits: on both sides.
+/// Prints the share of the requests that a stall has met at an idle worker, by their waits, for both sides.
 fn print_idle_stalls(point: &Point) {
     let share = |shares: &[f64]| {
         let spread = Spread::of(shares)?;

@@ -1,4 +1,4 @@
-//! The same, simulated with the costs of this machine, and looked at in the same way: what the simulator says of each request is a
+//! The measured workloads, simulated with the costs of this machine and reported in the same form: what the simulator says of each request is a
 //! trace like that of a run, and goes through the same filter.
 
 use std::error::Error;
@@ -22,7 +22,7 @@ const REQUESTS: u64 = 800_000;
 pub(super) struct OfClass {
     /// All requests.
     pub(super) raw: Vec<[f64; 2]>,
-    /// Those that no stall touched.
+    /// The requests that no stall touched.
     pub(super) filtered: Vec<[f64; 2]>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Predicted {
     pub(super) idle_stalls: Vec<f64>,
 }
 
-/// What a round is simulated with.
+/// The workload, the load and the costs with which a round is simulated.
 pub(super) struct Given<'a> {
     pub(super) workload: &'a Workload,
     pub(super) load: f64,
@@ -50,7 +50,7 @@ impl Predicted {
         Predicted { classes: vec![OfClass::default(); classes], idle_stalls: Vec::new() }
     }
 
-    /// What a round has shown.
+    /// Adds the report of a round.
     pub(super) fn add(&mut self, seen: &Report, idle_stalls: f64) {
         self.idle_stalls.push(idle_stalls);
         for (class, seen) in self.classes.iter_mut().zip(&seen.classes) {
@@ -88,7 +88,7 @@ impl Given<'_> {
             seed: self.seed,
             ..Run::of(&point, Length { warm_up: 0, measured: REQUESTS })
         };
-        let mut seen = Seen::default();
+        let mut seen = SeenRequests::default();
         simulate(&run, &mut seen);
         // The simulator sorts classes by name.
         let order: Vec<u32> = point
@@ -116,14 +116,14 @@ impl Given<'_> {
 /// Takes down when requests came, started and were complete, and when cores stood still, as far as a run shows it: nobody notices
 /// the stall of a worker that has nothing to do.
 #[derive(Default)]
-struct Seen {
+struct SeenRequests {
     requests: Vec<Request>,
     completed: usize,
     gaps: Vec<Gap>,
     generator_gaps: Vec<Gap>,
 }
 
-impl Observer for &mut Seen {
+impl Observer for &mut SeenRequests {
     fn observe(&mut self, now_ps: u64, event: Event) {
         let now = now_ps / 1_000;
         match event {
@@ -159,8 +159,57 @@ impl Observer for &mut Seen {
 
 #[cfg(test)]
 mod tests {
+    use caudal_measure::schedule::Schedule;
+
     use super::super::workloads::workloads;
     use super::*;
+
+    /// Arrival in ns, class and service time in ns of every request of a simulation.
+    #[derive(Default)]
+    struct Demands(Vec<(u64, u32, u64)>);
+
+    impl Observer for &mut Demands {
+        fn observe(&mut self, now_ps: u64, event: Event) {
+            if let Event::Arrived { class, service_ps, .. } = event {
+                self.0.push((now_ps / 1_000, u32::from(class), service_ps / 1_000));
+            }
+        }
+    }
+
+    /// A measured run replays what was simulated: same seed, same load, the same arrivals and classes with their service times.
+    #[test]
+    fn the_simulator_and_a_measured_run_meet_the_same_requests() {
+        const REQUESTS: usize = 20_000;
+        let mix = mix("0.7:1us,0.25:3us,0.05:80us").unwrap();
+        let (load, seed) = (0.6, 5);
+        let schedule = Schedule::poisson(mix.clone(), load, 1, REQUESTS, seed);
+        let text = "[workload]\nservice = { distribution = \"mixture\", classes = [\n\
+             { name = \"0\", weight = 0.7, service = { distribution = \"constant\", value = \"1us\" } },\n\
+             { name = \"1\", weight = 0.25, service = { distribution = \"constant\", value = \"3us\" } },\n\
+             { name = \"2\", weight = 0.05, service = { distribution = \"constant\", value = \"80us\" } },\n\
+             ] }\nload = 0.6\n[system]\npreset = \"ix\"\ncores = 1\n";
+        let point = File::parse(text, "replayed.toml").unwrap().points().unwrap().remove(0);
+        let run = Run {
+            system: &point.system,
+            costs: &point.costs,
+            service: &point.workload.service,
+            arrivals: &point.workload.arrivals,
+            mean_gap_ps: point.workload.service.mean_ps() / load,
+            seed,
+            length: Length { warm_up: 0, measured: REQUESTS as u64 },
+            pilot: false,
+            waits: false,
+            stepwise: false,
+            stop: None,
+        };
+        let mut demands = Demands::default();
+        simulate(&run, &mut demands);
+        assert!(demands.0.len() >= REQUESTS, "{}", demands.0.len());
+        for (arrival, seen) in schedule.arrivals.iter().zip(&demands.0) {
+            let service_ns = mix.classes()[arrival.class as usize].service_ns;
+            assert_eq!((arrival.at_ns, arrival.class, service_ns), *seen);
+        }
+    }
 
     #[test]
     fn every_workload_can_be_simulated_and_the_filter_takes_stalls_away() {

@@ -1,4 +1,5 @@
-//! How long the handlers take by themselves, which is what the simulator has to be told.
+//! Service times of the handlers by themselves, which the simulator has to be told.
+//! Measured in every round, by a run to completion.
 //!
 //! The same requests on the same runtime, run to completion: from its first instruction to its last one a handler has the core,
 //! and its probes are never due. A nominal time would leave out what such a run shows: the probes between its chunks, and the lines
@@ -17,7 +18,7 @@ use super::idle::arrivals_at_idle;
 use super::measured::Once;
 use super::workloads::Workload;
 
-/// What a run to completion shows of one workload.
+/// The service times of one workload, as a run to completion shows them.
 pub(super) struct Services {
     /// Service times, for the simulator to read; gone with this value.
     file: PathBuf,
@@ -68,7 +69,7 @@ fn written(trace: &Trace, workload: &Workload) -> Result<String, Box<dyn Error>>
     }
 }
 
-/// The median way of requests that came when all before them were done.
+/// The median time on the path from arrival to handler, of requests that came when all before them were done.
 pub(super) fn way_ns(trace: &Trace) -> Option<f64> {
     let way = |request: &Request| request.start_ns.saturating_sub(request.arrival_ns) as f64;
     let mut ways: Vec<f64> = arrivals_at_idle(&trace.requests).map(way).collect();

@@ -1,4 +1,5 @@
-//! What is run and simulated: classes of a service time each, because that is what a contestant runs.
+//! The workloads that are run and simulated: classes of one service time each, because that is what a contestant runs.
+//! The fidelity run takes its table from here.
 
 use std::error::Error;
 use std::path::Path;
@@ -48,7 +49,7 @@ impl Workload {
     }
 }
 
-/// Those of the table.
+/// The workloads of the table.
 pub(super) fn workloads(trace: &Path) -> Result<Vec<Workload>, Box<dyn Error>> {
     let class = |name: &str, share, service_ns| Class { name: name.to_owned(), share, service_ns };
     let measured =

@@ -160,7 +160,7 @@ impl Series {
     }
 }
 
-/// What was found so far is there to read also if the rest never comes.
+/// Prints a turn as soon as it is known, so that it can be read even if the rest never comes.
 fn say(name: &str, load: f64, round: u32, turn: &Turn) {
     eprintln!(
         "round {} load {load} {name}: gets p99 {:.1} us, scans p50 {:.0} us, {} yields, kept {:.0} %",
@@ -172,7 +172,7 @@ fn say(name: &str, load: f64, round: u32, turn: &Turn) {
     );
 }
 
-/// What is compared is what it is said to be.
+/// Checks that a program yields if it has probes, and only then.
 fn must_yield(name: &str, has_probes: bool, yields: u64) -> Result<(), String> {
     match (has_probes, yields) {
         (true, 0) => Err(format!("{name} has never yielded: it has no probes")),

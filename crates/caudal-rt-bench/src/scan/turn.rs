@@ -26,7 +26,7 @@ impl FromStr for Program {
     }
 }
 
-/// What requests take where nothing else runs.
+/// The times of requests where nothing else runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Alone {
     pub(super) get_ns: u64,
@@ -54,7 +54,7 @@ impl Program {
     }
 }
 
-/// What is the same for all programs in a round.
+/// The conditions that are the same for all programs in a round.
 pub(super) struct Conditions<'a> {
     pub(super) policy: &'a Path,
     pub(super) generator_core: usize,

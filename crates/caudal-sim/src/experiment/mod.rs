@@ -240,14 +240,16 @@ pub enum ExperimentError {
     Variant(String),
 }
 
-/// What an experiment runs on, and whom it tells of its progress.
-pub struct Crew<'a> {
-    /// Threads to use; at least 1.
+/// The threads that experiments, sweeps, searches and plans run on, the flag that stops them, and the listener that they tell of
+/// their progress: for experiments, how many requests have been simulated since the last call.
+#[derive(Clone, Copy)]
+pub struct Crew<'a, P = u64> {
+    /// Number of threads to use; at least 1. It does not change a bit of the result.
     pub threads: usize,
-    /// Set to stop.
+    /// Set by the owner to stop the work: what is known so far is returned, or nothing.
     pub stop: &'a AtomicBool,
-    /// Told how many requests have been simulated since the last call.
-    pub progress: &'a (dyn Fn(u64) + Sync),
+    /// Called with the progress since the last call, from any thread.
+    pub progress: &'a (dyn Fn(P) + Sync),
 }
 
 impl Crew<'_> {

@@ -1,4 +1,5 @@
-//! Many values at a time.
+//! Recording of many values at a time into a histogram, in vectors.
+//! The simulator records its latencies by it.
 //!
 //! Extremes, sum and buckets of a batch come from plain loops that the compiler turns into vectors; what is left for
 //! each value alone is to count it. For that, values are taken as `f64`: its top bits, exponent and the head of the
@@ -14,11 +15,11 @@ const STEP: usize = 8;
 const STEPS: usize = 32;
 /// Bits of an `f64` below those that make the bucket.
 const REST_BITS: u32 = 52 - PRECISION_BITS;
-/// What the top bits of an `f64` have more than the bucket: 2^8 is the first power of two with 256 buckets of its
+/// The difference between the top bits of an `f64` and the number of its bucket: 2^8 is the first power of two with 256 buckets of its
 /// own, and they begin at 256.
 const BUCKET_0: u32 = ((1023 + PRECISION_BITS) << PRECISION_BITS) - PER_OCTAVE as u32;
 
-/// What is found out about a batch.
+/// The extremes and sums of a batch.
 struct Found {
     low: f64,
     high: f64,

@@ -37,9 +37,9 @@ pub enum TheoryError {
     OutOfRange {
         /// Name of the argument.
         name: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: f64,
-        /// What would be right.
+        /// A description of what would be right.
         expected: &'static str,
     },
     /// The numerical integration found no end of the distribution.

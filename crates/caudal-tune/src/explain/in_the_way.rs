@@ -1,4 +1,5 @@
 //! Costs that rule an answer out: what each request pays whatever the policy is, held against what the targets allow.
+//! Called by the explanation of a plan.
 
 use caudal_config::{Costs, Metric};
 use caudal_policy::Picos;

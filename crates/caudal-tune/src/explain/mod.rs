@@ -1,4 +1,5 @@
-//! Why the winner wins, in sentences made of numbers of the run.
+//! The explanation of a plan: why the winner wins, in sentences made of numbers of the run.
+//! The last step of a plan calls it.
 
 mod in_the_way;
 mod nobody;
@@ -20,13 +21,13 @@ use self::words::{cores, place};
 use crate::Goal;
 use crate::aims::Aim;
 use crate::evidence::Evidence;
-use crate::judge::Bench;
+use crate::judge::ProbeContext;
 use crate::plan::SystemResult;
 use crate::search::Search;
 
 /// The headline, and the reasons.
 pub(crate) fn explain(
-    bench: &Bench<'_>,
+    bench: &ProbeContext<'_>,
     evidence: Option<&Evidence<'_>>,
     systems: &[SystemResult],
     searches: &[Search],
@@ -49,7 +50,11 @@ pub(crate) fn explain(
 }
 
 /// The comment at the top of the policy file of `system`, which was simulated at so many requests a second.
-pub(crate) fn header(bench: &Bench<'_>, headline: &str, (system, rate_per_s): (&System, f64)) -> String {
+pub(crate) fn header(
+    bench: &ProbeContext<'_>,
+    headline: &str,
+    (system, rate_per_s): (&System, f64),
+) -> String {
     let question = bench.question;
     let targets: Vec<String> = question.targets.iter().map(ToString::to_string).collect();
     let made = format!(
@@ -98,7 +103,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// What a system is confirmed to reach, as a load or in cores.
+    /// The load or the cores that a system is confirmed to reach.
     fn reach(&self, search: &Search) -> String {
         match (search.certain(), search.bracket.pass, self.question.goal) {
             (Some(certain), ..) => self.at(search, certain),

@@ -1,13 +1,14 @@
-//! What is said where no deployable system passes.
+//! The explanation where no deployable system passes.
+//! Called by the explanation of a plan.
 
 use super::in_the_way::in_the_way;
 use super::words::{called, machine, place, results, targets};
-use crate::judge::Bench;
+use crate::judge::ProbeContext;
 use crate::search::Search;
 use crate::show::digits;
 
 /// No deployable system passes: which comes closest?
-pub(super) fn nobody(bench: &Bench<'_>, searches: &[Search]) -> (String, Vec<String>) {
+pub(super) fn nobody(bench: &ProbeContext<'_>, searches: &[Search]) -> (String, Vec<String>) {
     let question = bench.question;
     let (targets, machine) = (targets(question), machine(question));
     let open = |search: &&Search| search.probes.is_empty() || search.exhausted;

@@ -1,4 +1,5 @@
-//! What is said of requests that fork: whom a worker helps, and who is given up.
+//! Sentences on requests that fork: which requests a worker helps, and which are given up.
+//! Called by the explanation of a plan.
 
 use caudal_config::System;
 use caudal_policy::parallelism::ParallelismConfig;
@@ -83,7 +84,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// What it is like to be given up.
+    /// A sentence on the requests that the winner gives up.
     pub(super) fn given_up(&self) -> Option<String> {
         let known = |probe: &&Probe| !probe.row.overloaded && probe.row.holds();
         let of = |rival: &Rival<'_>| {

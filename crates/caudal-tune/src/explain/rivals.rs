@@ -1,11 +1,12 @@
-//! What is said of the others, at the winner's place and at their own.
+//! Sentences on the other systems, at the winner's load and at their own.
+//! Called by the explanation of a plan.
 
 use caudal_stats::Estimate;
 
 use super::words::{called, cores, names, parts, place};
 use crate::aims::{Aim, estimate, statistic, value};
 use crate::evidence::{Evidence, Rival};
-use crate::judge::{Probe, Verdict};
+use crate::judge::{LoadVerdict, Probe};
 use crate::search::Search;
 use crate::show::{digits, percent, time};
 use crate::{Goal, Machine};
@@ -38,7 +39,7 @@ impl Evidence<'_> {
     /// How a rival does at the winner's place, as a sentence. A run that was too short says nothing of that, unless it
     /// misses nevertheless; then the nearest certain miss is said.
     fn tail_of(&self, rival: Rival<'_>, there: &Probe) -> String {
-        if there.row.holds() || there.verdict == Verdict::Fail {
+        if there.row.holds() || there.verdict == LoadVerdict::Fail {
             return self.tail_at(rival.search, there);
         }
         match rival.search.missed().and_then(|missed| rival.search.at(missed)) {
@@ -92,7 +93,7 @@ impl Evidence<'_> {
         )
     }
 
-    /// What preemption costs a system for which it does not pay.
+    /// A sentence on what preemption costs a system for which it does not pay.
     fn burden(&self, rival: Rival<'_>) -> String {
         let row = rival.search.best().map(|probe| &probe.row).or(rival.there.map(|probe| &probe.row));
         let parts = row.map_or(Vec::new(), |row| parts(row, &rival.search.candidate));
@@ -121,7 +122,7 @@ impl Evidence<'_> {
             (_, false) => format!("The runner-up, {name}, reaches {reach}"),
         };
         let Some(there) = rival.there else { return format!("{opening}.") };
-        if there.verdict == Verdict::Pass {
+        if there.verdict == LoadVerdict::Pass {
             return format!("{opening}.");
         }
         if there.row.overloaded {
@@ -210,9 +211,9 @@ mod tests {
     use super::*;
     use crate::bisect::Bracket;
     use crate::candidates::candidates;
-    use crate::judge::{Bench, Depth, Precision};
+    use crate::judge::{Depth, Precision, ProbeContext};
     use crate::search::{Effort, Level};
-    use crate::{Budget, Host, Phase, Question};
+    use crate::{Budget, Crew, Phase, Question};
 
     fn question() -> Question {
         let text = "[workload]\nservice = \"extreme-bimodal\"\n[system]\ncores = 1";
@@ -231,7 +232,7 @@ mod tests {
     }
 
     /// A system with simulated places, in thousandths.
-    fn searched(bench: &Bench<'_>, name: &str, places: &[u32]) -> Search {
+    fn searched(bench: &ProbeContext<'_>, name: &str, places: &[u32]) -> Search {
         let found = candidates(bench.question).expect("candidates").0;
         let candidate = found.into_iter().find(|it| it.name() == name).expect("a preset");
         let mut search = Search::new(candidate, bench.question);
@@ -248,18 +249,18 @@ mod tests {
     #[test]
     fn of_a_run_that_was_too_short_nothing_is_cited_but_a_miss() {
         let question = question();
-        let host = Host { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
-        let bench = Bench::new(&question, &host).expect("a question");
+        let crew = Crew { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
+        let bench = ProbeContext::new(&question, &crew).expect("a question");
         let winner = searched(&bench, "caudal-ps", &[400]);
         let mut rival = searched(&bench, "tiny-quanta", &[300, 360, 400]);
-        let mut show = |place: u32, verdict: Verdict, steady: bool, (low, estimate): (f64, f64)| {
+        let mut show = |place: u32, verdict: LoadVerdict, steady: bool, (low, estimate): (f64, f64)| {
             let probe = rival.probes.get_mut(&place).expect("simulated");
             (probe.verdict, probe.row.steady, probe.row.overloaded) = (verdict, steady, false);
             probe.estimates = vec![Estimate { estimate, low, high: f64::INFINITY }];
         };
-        show(300, Verdict::Pass, true, (4.0, 4.5));
-        show(360, Verdict::Fail, true, (1872.0, 2836.0));
-        show(400, Verdict::Undecided, false, (5.0, 5.51));
+        show(300, LoadVerdict::Pass, true, (4.0, 4.5));
+        show(360, LoadVerdict::Fail, true, (1872.0, 2836.0));
+        show(400, LoadVerdict::Undecided, false, (5.0, 5.51));
         rival.bracket = Bracket { pass: Some(300), fail: Some(360) };
         let evidence = Evidence {
             question: &question,
@@ -292,7 +293,7 @@ mod tests {
 
         // A short run that misses does so: what it shows is a lower bound.
         let probe = rival.probes.get_mut(&400).expect("simulated");
-        (probe.verdict, probe.estimates[0].low) = (Verdict::Fail, 50.0);
+        (probe.verdict, probe.estimates[0].low) = (LoadVerdict::Fail, 50.0);
         let text = said(&rival);
         assert!(
             text.ends_with("At load 0.4 its p99 slowdown is at least 50.0, 5.00 times the limit."),

@@ -1,14 +1,15 @@
-//! Which few of all systems stand beside the answer: a reader compares five lines, not thirty.
+//! The few of all systems that stand beside the answer: a reader compares five lines, not thirty.
+//! Called by the summary of a plan.
 
 use caudal_stats::Estimate;
 
 use crate::aims::Aim;
 use crate::evidence::Evidence;
-use crate::judge::{Bench, Probe};
+use crate::judge::{Probe, ProbeContext};
 use crate::plan::{Role, Shown, TargetResult};
 use crate::search::Search;
 
-/// What most services run today: requests that are spread over the queues of the cores at random, idle cores that steal, and
+/// Systems that stand for what most services run today: requests that are spread over the queues of the cores at random, idle cores that steal, and
 /// no preemption at these time scales. The policies paper speaks of the "widespread use" of work stealing (McClure et al.,
 /// section 4.1); it is what the schedulers of Go, of Tokio and of Java's `ForkJoinPool` do, whose time slices are
 /// milliseconds. A service without balancing (a queue for each core and nothing else) does worse, so what is gained against this
@@ -19,7 +20,7 @@ const TODAY_FORKED: &str = "default-tbb";
 
 /// The few, the answer first. Without evidence nothing meets the targets, and the nearest is shown instead.
 pub(super) fn shown<'a>(
-    bench: &Bench<'_>,
+    bench: &ProbeContext<'_>,
     evidence: Option<&Evidence<'a>>,
     searches: &'a [Search],
 ) -> Vec<Shown> {
@@ -71,7 +72,7 @@ pub(super) fn nearest(searches: &[Search]) -> Option<&Search> {
     alive.min_by(|a, b| a.1.score.total_cmp(&b.1.score)).map(|(search, _)| search)
 }
 
-fn line(bench: &Bench<'_>, search: &Search) -> Shown {
+fn line(bench: &ProbeContext<'_>, search: &Search) -> Shown {
     let furthest = search.certain().or(search.bracket.pass);
     let hardness = furthest.or(search.probes.keys().next().copied());
     let probe = hardness.and_then(|hardness| search.at(hardness));

@@ -1,5 +1,6 @@
 //! The answer on one screen: what to run, what that carries and costs, how sure it is, and why, in two or three sentences.
 //! [`super::explain`] has the rest.
+//! The last step of a plan calls it.
 
 use caudal_config::find_preset;
 use caudal_stats::Estimate;
@@ -11,7 +12,7 @@ use super::words::{called, machine, place, results, targets};
 use crate::aims::{Aim, statistic, value};
 use crate::budget::REQUESTS_PER_S;
 use crate::evidence::{Evidence, Rival};
-use crate::judge::{Bench, Probe};
+use crate::judge::{Probe, ProbeContext};
 use crate::plan::PlanSummary;
 use crate::search::Search;
 use crate::show::{Fact, digits, percent, rate, spelled, time, within};
@@ -32,7 +33,7 @@ pub(crate) struct Standing {
 }
 
 pub(crate) fn summary(
-    bench: &Bench<'_>,
+    bench: &ProbeContext<'_>,
     evidence: Option<&Evidence<'_>>,
     searches: &[Search],
     standing: Standing,
@@ -62,7 +63,7 @@ pub(crate) fn summary(
 }
 
 /// Nothing meets the targets: what was shown, what comes nearest, and what can be done.
-fn nothing(bench: &Bench<'_>, searches: &[Search], standing: Standing) -> (String, Vec<Fact>) {
+fn nothing(bench: &ProbeContext<'_>, searches: &[Search], standing: Standing) -> (String, Vec<Fact>) {
     let question = bench.question;
     let deployable = || searches.iter().filter(|search| search.candidate.deployable());
     let open = deployable().filter(|search| search.probes.is_empty() || search.exhausted).count();
@@ -95,8 +96,8 @@ fn nothing(bench: &Bench<'_>, searches: &[Search], standing: Standing) -> (Strin
     (run, facts)
 }
 
-/// What could be asked instead, where `search` comes nearest to the targets with `probe`.
-fn instead(bench: &Bench<'_>, search: &Search, probe: &Probe) -> String {
+/// A sentence on what could be asked instead, where `search` comes nearest to the targets with `probe`.
+fn instead(bench: &ProbeContext<'_>, search: &Search, probe: &Probe) -> String {
     let ratio = |(aim, found): &(&Aim, &Estimate)| found.estimate / aim.limit;
     let worst = bench.aims.iter().zip(&probe.estimates).max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
     let least = worst.map_or("Ask for less".to_owned(), |(aim, found)| {
@@ -140,7 +141,7 @@ impl Evidence<'_> {
         format!("Run {} on {on}.", called(&self.winner.candidate))
     }
 
-    /// What kind of system it is, in a line.
+    /// The kind of system that the winner is, in a line.
     fn is(&self) -> String {
         let summary = find_preset(self.winner.candidate.name()).map_or("", |preset| preset.summary);
         let mut letters = summary.chars();
@@ -230,7 +231,7 @@ impl Evidence<'_> {
         said.join(" ")
     }
 
-    /// What those pay that nobody helps any more.
+    /// A sentence on what the requests pay that no worker helps any more.
     fn given_up_in_short(&self) -> Option<String> {
         let given_up = self.probe.row.given_up.filter(|given_up| given_up.share.estimate > 0.0)?;
         let (share, mean) = (percent(given_up.share.estimate), within(&given_up.mean_ns, time));
@@ -290,7 +291,7 @@ impl Evidence<'_> {
         )
     }
 
-    /// What becomes of the requests without preemption, or with it where the answer has none.
+    /// A sentence on the requests without preemption, or with it where the answer has none.
     fn other_kind_in_short(&self, rival: Rival<'_>) -> String {
         let name = called(&rival.search.candidate);
         if !self.winner.candidate.preempts() {
@@ -337,7 +338,7 @@ impl Evidence<'_> {
     }
 }
 
-/// How to know more.
+/// A sentence on how to know more.
 fn longer(question: &Question, standing: Standing) -> String {
     if standing.interrupted {
         return "The same command goes on where it stopped.".to_owned();
@@ -349,7 +350,7 @@ fn longer(question: &Question, standing: Standing) -> String {
     format!("More time tells more, as in --budget {seconds}s.")
 }
 
-/// What dedicated cores are.
+/// The words for dedicated cores.
 fn dispatcher(dedicated: u32) -> String {
     match dedicated {
         1 => "the core that dispatches".to_owned(),

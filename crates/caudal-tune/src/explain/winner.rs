@@ -1,4 +1,5 @@
-//! What is said of the winner: how far it gets, who ties with it, what it pays, what was tuned.
+//! Sentences on the winner: how far it gets, which systems tie with it, what it pays, what was tuned.
+//! Called by the explanation of a plan.
 
 use super::words::{called, machine, names, parts, results, targets};
 use caudal_sim::row::Row;
@@ -38,7 +39,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// Who ties with the winner, and why it is not the answer.
+    /// A sentence on the systems that tie with the winner, and why they are not the answer.
     pub(super) fn tie(&self) -> Option<String> {
         let tied = names(&self.ties)?;
         let simplest =
@@ -53,7 +54,7 @@ impl Evidence<'_> {
         ))
     }
 
-    /// Who may get further, for all that is known.
+    /// A sentence on the systems that may get further, for all that is known.
     pub(super) fn unknown(&self) -> Option<String> {
         let (untried, open): (Vec<&Search>, Vec<&Search>) =
             self.unknown.iter().copied().partition(|search| search.is_open());
@@ -73,7 +74,7 @@ impl Evidence<'_> {
         (!both.is_empty()).then(|| both.join(" "))
     }
 
-    /// That the winner may get further than it is shown to, if the budget ended before that was known.
+    /// A sentence that the winner may get further than shown, if the budget ended before that was known.
     pub(super) fn open_end(&self) -> Option<String> {
         let winner = self.winner;
         if !winner.exhausted || !winner.confirmed() {
@@ -133,7 +134,7 @@ impl Evidence<'_> {
         )
     }
 
-    /// What a policy that lets short requests overtake costs the long ones.
+    /// A sentence on what a policy that lets short requests overtake costs the long ones.
     pub(super) fn paid_by_long(&self) -> Option<String> {
         let service = &self.question.workload.service;
         let mean_of = |class: usize| service.class_mean_ps(class);
@@ -174,7 +175,7 @@ impl Evidence<'_> {
         ))
     }
 
-    /// What the winner's own scheduling costs.
+    /// A sentence on what the winner's own scheduling costs.
     pub(super) fn price(&self) -> String {
         let parts = parts(&self.probe.row, &self.winner.candidate);
         let name = self.winner.candidate.name();

@@ -1,4 +1,5 @@
 //! Words that all sentences share: names, places, results.
+//! Called by all other files of the explanation.
 
 use crate::lane_tuning::layout_of;
 use caudal_sim::row::Row;
@@ -86,7 +87,7 @@ pub(super) fn names(searches: &[&Search]) -> Option<String> {
     Some(if others.is_empty() { (*last).to_owned() } else { format!("{} and {last}", others.join(", ")) })
 }
 
-/// What a system's scheduling costs at a point, as parts of a sentence.
+/// The costs of a system's scheduling at a point, as parts of a sentence.
 pub(super) fn parts(row: &Row, candidate: &Candidate) -> Vec<String> {
     let mut parts = Vec::new();
     let preemptions = row.preemptions_per_request;

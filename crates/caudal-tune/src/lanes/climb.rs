@@ -1,4 +1,5 @@
 //! The hill climb of Mirhosseini et al. (HPCA 2020, section 5), with races instead of single runs.
+//! Called by the search for lanes, and by the tuning of lanes in a plan.
 //!
 //! It begins with all servers in one lane. A step is one of: servers from one lane to another; a new first lane with
 //! servers of some other; another end of a lane; one lane less. All that a step may lead to race on the same
@@ -19,24 +20,24 @@ use crate::{Journal, TuneError};
 /// Rounds of cutoffs halfway to their neighbours.
 const REFINEMENTS: usize = 2;
 
-/// What a step tries.
+/// The kind of change that a step tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Move {
     /// Nothing: what the climb begins with.
     Start,
-    /// A new first lane.
+    /// A first lane is added.
     AddLane,
     /// Servers from one lane to another.
     MoveServers,
-    /// Another end of a lane.
+    /// The end of a lane moves.
     ShiftCutoff,
-    /// One lane less.
+    /// A lane is dropped.
     DropLane,
 }
 
 impl Move {
-    /// What a person reads.
+    /// The name for people.
     pub fn name(self) -> &'static str {
         match self {
             Move::Start => "start",
@@ -51,14 +52,14 @@ impl Move {
 /// A step of the climb.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// What it tried.
+    /// The kind of change that it tried.
     #[serde(rename = "move")]
     pub kind: Move,
-    /// Where it began.
+    /// The layout from which it began.
     pub from: Layout,
-    /// All that raced.
+    /// All layouts that raced.
     pub tried: Vec<Tried>,
-    /// The best of them.
+    /// The best of the layouts that raced.
     pub leader: Option<Layout>,
     /// Was that certainly better than where the step began?
     pub taken: bool,
@@ -76,11 +77,11 @@ pub(crate) struct Climb<'a, 'b> {
     pub(crate) trials: &'a Trials<'b>,
     pub(crate) grid: &'a [Picos],
     pub(crate) journal: &'a dyn Journal,
-    /// Which part of the journal is this climb's.
+    /// The number of the journal's part that is this climb's.
     pub(crate) chapter: usize,
     /// Requests that may be simulated. A race that would take more than is left of them has fewer runners, or ends early.
     pub(crate) budget: u64,
-    /// Most lanes.
+    /// The largest number of lanes.
     pub(crate) lanes_max: usize,
     pub(crate) steps: Vec<Step>,
     /// Did the budget end it?

@@ -1,4 +1,5 @@
-//! What lanes are worth when the workload is not what they were made for.
+//! The answer of a search for lanes under other workloads than the one that it was made for.
+//! Called after the answer has been judged.
 //!
 //! Lanes that are made for it are found as the answer was: on one half of its measured values, if there are any. All are
 //! judged on the other half, on requests that no search has seen, and held against each other on the same ones.
@@ -6,12 +7,11 @@
 use caudal_stats::Estimate;
 use serde::Serialize;
 
-use super::judged::{Case, Judged};
+use super::judged::{Case, JudgedSystem};
 use super::layout::Layout;
 use super::question::{Drift, LanesQuestion};
-use super::trials::Hands;
 use super::{climbed, court, halves, one_queue, versus};
-use crate::{Journal, TuneError};
+use crate::{Crew, Journal, TuneError};
 
 /// The part of the budget that is spent on lanes for another workload.
 const PART: u64 = 2;
@@ -19,16 +19,16 @@ const PART: u64 = 2;
 /// The same lanes under other circumstances.
 #[derive(Clone, Debug, Serialize)]
 pub struct Drifted {
-    /// Which.
+    /// The name of the drift.
     pub name: String,
-    /// At what load.
+    /// The load after the drift.
     pub load: f64,
     /// The lanes that were found for the workload of the question.
-    pub kept: Judged,
-    /// One queue.
-    pub one_queue: Judged,
+    pub kept: JudgedSystem,
+    /// The result of one queue, first come, first served.
+    pub one_queue: JudgedSystem,
     /// Lanes that were made for this.
-    pub refitted: Judged,
+    pub refitted: JudgedSystem,
     /// The target with the kept lanes over that with refitted ones, on the same requests; none in overload, or where one
     /// of them is not in its steady state.
     pub loss: Option<Estimate>,
@@ -39,22 +39,22 @@ pub struct Drifted {
     pub(crate) simulated: u64,
 }
 
-/// What becomes of `layout` under `drift`.
+/// Simulates `layout` under `drift`, beside one queue and beside lanes made for it.
 pub(crate) fn drifted(
     question: &LanesQuestion,
     drift: &Drift,
     layout: &Layout,
-    hands: Hands<'_>,
+    crew: Crew<'_>,
     (journal, chapter): (&dyn Journal, usize),
 ) -> Result<Drifted, TuneError> {
     let asked = LanesQuestion { workload: drift.workload.clone(), load: drift.load, ..question.clone() };
     let ([fit, fresh], shared_out) = halves(&drift.workload.service, question.measure.seed);
     let effort = (fit, drift.load, question.budget.requests / PART);
-    let (steps, best, _) = climbed(&asked, effort, hands, (journal, chapter), false)?;
+    let (steps, best, _) = climbed(&asked, effort, crew, (journal, chapter), false)?;
     if best.interrupted {
         return Err(TuneError::Interrupted);
     }
-    let court = court(&asked, (fresh, drift.load), layout, hands)?;
+    let court = court(&asked, (fresh, drift.load), layout, crew)?;
     let machine = question.machine();
     let named = |layout: &Layout, name: &str| Case { precisely: false, ..Case::of(&machine, layout, name) };
     let pair = [named(layout, "kept lanes"), named(&best.layout, "refitted lanes")];

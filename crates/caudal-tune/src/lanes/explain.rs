@@ -1,9 +1,10 @@
-//! The answer in words.
+//! The answer of a search for lanes in sentences.
+//! Called when the answer has been judged.
 
 use caudal_config::{LatencyStatistic, Metric, Statistic};
 use caudal_stats::Estimate;
 
-use super::{AS_LONG, Judged, LanesAnswer, LanesQuestion, Layout, Verdict, time};
+use super::{AS_LONG, JudgedSystem, LanesAnswer, LanesQuestion, LanesVerdict, Layout, time};
 use crate::show::time as ns;
 use crate::show::{digits, percent, rate, spelled, within};
 
@@ -54,24 +55,24 @@ fn headline(question: &LanesQuestion, answer: &LanesAnswer) -> String {
     };
     let lanes = || format!("{} lanes: {}", answer.layout.lanes(), in_words(&answer.layout));
     match answer.verdict {
-        Verdict::OneQueue if answer.interrupted => {
+        LanesVerdict::OneQueue if answer.interrupted => {
             "One queue is the best so far: the search was interrupted".to_owned()
         }
-        Verdict::OneQueue if !tried && !answer.cut_short => {
+        LanesVerdict::OneQueue if !tried && !answer.cut_short => {
             format!("One queue: there is nothing else to try{with}")
         }
-        Verdict::OneQueue if answer.cut_short => {
+        LanesVerdict::OneQueue if answer.cut_short => {
             format!(
                 "One queue: nothing that makes {target} certainly shorter was found before the budget ended{with}"
             )
         }
-        Verdict::OneQueue => format!("One queue: no lanes make {target} certainly shorter{with}"),
-        Verdict::Overloaded => {
+        LanesVerdict::OneQueue => format!("One queue: no lanes make {target} certainly shorter{with}"),
+        LanesVerdict::Overloaded => {
             format!("No lanes: the best of the search, {}, are overloaded on fresh requests", answer.layout)
         }
-        Verdict::Worse => format!("{}, certainly no better than one queue{with}{limits}", lanes()),
-        Verdict::NotBetter => format!("{}, not certainly better than one queue{with}{limits}", lanes()),
-        Verdict::Better | Verdict::Unknown => format!("{}{with}{limits}", lanes()),
+        LanesVerdict::Worse => format!("{}, certainly no better than one queue{with}{limits}", lanes()),
+        LanesVerdict::NotBetter => format!("{}, not certainly better than one queue{with}{limits}", lanes()),
+        LanesVerdict::Better | LanesVerdict::Unknown => format!("{}{with}{limits}", lanes()),
     }
 }
 
@@ -82,7 +83,7 @@ fn shown(question: &LanesQuestion, estimate: &Estimate) -> String {
     }
 }
 
-pub(super) fn value(question: &LanesQuestion, judged: Option<&Judged>) -> Option<String> {
+pub(super) fn value(question: &LanesQuestion, judged: Option<&JudgedSystem>) -> Option<String> {
     let judged = judged?;
     if judged.row.overloaded {
         return Some("overload".to_owned());
@@ -90,7 +91,7 @@ pub(super) fn value(question: &LanesQuestion, judged: Option<&Judged>) -> Option
     Some(shown(question, &judged.target))
 }
 
-pub(super) fn find<'a>(answer: &'a LanesAnswer, name: &str) -> Option<&'a Judged> {
+pub(super) fn find<'a>(answer: &'a LanesAnswer, name: &str) -> Option<&'a JudgedSystem> {
     answer.judged.iter().find(|judged| judged.system == name)
 }
 
@@ -131,7 +132,7 @@ fn against_one_queue(question: &LanesQuestion, answer: &LanesAnswer) -> Option<S
     ))
 }
 
-/// That fresh requests have turned the search's order.
+/// A sentence that fresh requests have turned the search's order, if they have.
 fn overtook(answer: &LanesAnswer) -> Option<String> {
     let before = answer.overtaken.as_ref()?;
     Some(format!(
@@ -139,14 +140,14 @@ fn overtook(answer: &LanesAnswer) -> Option<String> {
     ))
 }
 
-/// That the target's percentile says little by itself.
+/// A sentence that the target's percentile says little by itself, if it lies at a gap.
 pub(super) fn at_gap(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
     let LatencyStatistic { class: None, statistic: Statistic::Percentile(target), metric: Metric::Latency } =
         question.target
     else {
         return None;
     };
-    let beside = |judged: &&Judged| judged.layout.is_some();
+    let beside = |judged: &&JudgedSystem| judged.layout.is_some();
     let gap = answer
         .judged
         .iter()
@@ -163,7 +164,7 @@ pub(super) fn at_gap(question: &LanesQuestion, answer: &LanesAnswer) -> Option<S
 
 /// Systems whose tails may be longer than it seems.
 pub(super) fn too_short(answer: &LanesAnswer) -> Option<String> {
-    let short = |judged: &&Judged| !judged.row.holds() && !judged.row.overloaded;
+    let short = |judged: &&JudgedSystem| !judged.row.holds() && !judged.row.overloaded;
     let names: Vec<&str> = answer.judged.iter().filter(short).map(|judged| judged.system.as_str()).collect();
     (!names.is_empty()).then(|| {
         format!(
@@ -173,13 +174,13 @@ pub(super) fn too_short(answer: &LanesAnswer) -> Option<String> {
     })
 }
 
-/// What the classes of requests gain and pay.
+/// A sentence on what the classes of requests gain and pay.
 fn of_classes(answer: &LanesAnswer) -> Option<String> {
     let (own, one) = (answer.judged.first()?, find(answer, "one queue")?);
     if answer.layout.lanes() == 1 || own.row.classes.0.len() < 2 || own.row.overloaded || one.row.overloaded {
         return None;
     }
-    let mean = |judged: &Judged, class: usize| judged.row.classes.0[class].1.latency_ns.mean;
+    let mean = |judged: &JudgedSystem, class: usize| judged.row.classes.0[class].1.latency_ns.mean;
     let part = |class: usize| {
         let name = spelled(&own.row.classes.0[class].0);
         let (with, without) = (mean(own, class), mean(one, class));
@@ -226,7 +227,7 @@ pub(super) fn lanes(question: &LanesQuestion, answer: &LanesAnswer) -> Option<St
     ))
 }
 
-/// What became of the limits.
+/// A sentence for each limit on whether it is kept.
 pub(super) fn limits(answer: &LanesAnswer) -> Vec<String> {
     let sentence = |limit: &super::Kept| {
         let show = |value: f64| if limit.target.contains("slowdown") { digits(value) } else { ns(value) };
@@ -251,8 +252,9 @@ fn rivals(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
         .judged
         .iter()
         .filter(|judged| !known.contains(&judged.system.as_str()) && judged.layout.is_none());
-    let part =
-        |judged: &Judged| Some(format!("{} {}", spelled(&judged.system), value(question, Some(judged))?));
+    let part = |judged: &JudgedSystem| {
+        Some(format!("{} {}", spelled(&judged.system), value(question, Some(judged))?))
+    };
     let parts: Vec<String> = others.filter_map(part).collect();
     (!parts.is_empty()).then(|| {
         format!(
@@ -276,7 +278,7 @@ fn runner_up(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
 }
 
 fn drifted(question: &LanesQuestion, drift: &super::Drifted) -> String {
-    let of = |judged: &Judged| value(question, Some(judged)).unwrap_or_default();
+    let of = |judged: &JudgedSystem| value(question, Some(judged)).unwrap_or_default();
     let loss = match drift.loss {
         Some(loss) => {
             format!("{} of what lanes made for it have", within(&loss, |loss| format!("{}x", digits(loss))))

@@ -1,5 +1,6 @@
-//! Where cutoffs are looked for: at high quantiles of the service times (Mirhosseini et al., HPCA 2020, section 5), and
+//! The grid of cutoffs: high quantiles of the service times (Mirhosseini et al., HPCA 2020, section 5), and
 //! between them where they lie far apart.
+//! Called once a search.
 
 use caudal_policy::Picos;
 use caudal_workload::Service;

@@ -1,4 +1,5 @@
-//! What a layout is worth, on requests that no search has seen.
+//! Judgement of a layout and of its rivals, on requests that no search has seen.
+//! Called when a search for lanes has ended, and for drifts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +11,7 @@ use caudal_config::{
 use caudal_policy::Picos;
 use caudal_policy::discipline::{DisciplineConfig, LasConfig, ProcessorSharingConfig};
 use caudal_policy::random::hash;
-use caudal_sim::experiment::{Crew, ExperimentError, Judged as Wanted, Quantity};
+use caudal_sim::experiment::{Crew, ExperimentError, Judged, Quantity};
 use caudal_sim::lanes::LaneLoad;
 use caudal_sim::row::Row;
 use caudal_sim::sweep::experiment;
@@ -19,8 +20,7 @@ use caudal_workload::Service;
 use serde::{Deserialize, Serialize};
 
 use super::layout::Layout;
-use super::question::{LanesQuestion, Machine};
-use super::trials::Hands;
+use super::question::{LanesMachine, LanesQuestion};
 use crate::compare::{Compared, Contest, compare};
 use crate::{Journal, TuneError};
 
@@ -31,14 +31,14 @@ const SEED_SHIFT: u32 = 12;
 /// The most that systems are simulated that are only held beside the answer, in requests.
 const RIVAL_REQUESTS: u64 = 4_000_000;
 const RIVAL_REQUESTS_MIN: u64 = 100_000;
-/// Turns of a rival that a request of mean length takes, at most about.
-const TURNS_MAX: f64 = 500.0;
+/// Time slices of a rival that a request of mean length takes, at most about.
+const SLICES_MAX: f64 = 500.0;
 /// Requests of a replication where the answer is held against one queue.
 const PAIRED: u64 = 40_000;
 
 /// A system beside the others.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Judged {
+pub struct JudgedSystem {
     /// Its name.
     pub system: String,
     /// Its lanes, if it has any.
@@ -55,15 +55,15 @@ pub struct Judged {
     pub limits: Vec<Estimate>,
     /// Lanes with servers of their own.
     pub lanes: Vec<LaneLoad>,
-    /// Everything else.
+    /// The row of the results, with everything else.
     pub row: Row,
 }
 
-impl Judged {
+impl JudgedSystem {
     /// Is its target certainly shorter, by the intervals of both alone? The paired ratio may not know, where rare bursts
     /// make one of the two.
-    pub(crate) fn is_certainly_shorter(&self, than: &Judged) -> bool {
-        let is_sound = |of: &Judged| of.row.holds() && !of.row.overloaded;
+    pub(crate) fn is_certainly_shorter(&self, than: &JudgedSystem) -> bool {
+        let is_sound = |of: &JudgedSystem| of.row.holds() && !of.row.overloaded;
         is_sound(self) && is_sound(than) && self.target.high < than.target.low
     }
 }
@@ -77,7 +77,7 @@ pub(crate) struct Court<'a> {
     pub(crate) target: Quantity,
     /// Further limits.
     pub(crate) limits: Vec<(Quantity, f64)>,
-    pub(crate) hands: Hands<'a>,
+    pub(crate) crew: Crew<'a>,
     pub(crate) simulated: AtomicU64,
 }
 
@@ -90,13 +90,13 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    pub(crate) fn of(machine: &Machine, layout: &Layout, name: &str) -> Case {
+    pub(crate) fn of(machine: &LanesMachine, layout: &Layout, name: &str) -> Case {
         let system = System { name: name.to_owned(), ..machine.system(layout) };
         Case { system, layout: Some(layout.clone()), precisely: true }
     }
 
     /// Others that are made for the same services, on one queue of as many servers.
-    pub(crate) fn rivals(machine: &Machine, cores: u32, service: &Service) -> Vec<Case> {
+    pub(crate) fn rivals(machine: &LanesMachine, cores: u32, service: &Service) -> Vec<Case> {
         let quantum = rival_quantum(service);
         let las = DisciplineConfig::Las(LasConfig { quantum, ..LasConfig::default() });
         let sharing = ProcessorSharingConfig { quantum, ..ProcessorSharingConfig::default() };
@@ -113,10 +113,10 @@ impl Case {
     }
 }
 
-/// 2 us, or what cuts the mean service time into [`TURNS_MAX`]: turns of long services take long to simulate, and shorter
+/// 2 us, or what cuts the mean service time into [`SLICES_MAX`]: time slices of long services take long to simulate, and shorter
 /// ones hardly change anything.
 fn rival_quantum(service: &Service) -> Picos {
-    let long = service.mean_ps() / TURNS_MAX;
+    let long = service.mean_ps() / SLICES_MAX;
     // A power of ten, or twice or five times one.
     let ten = 10_f64.powf(long.max(1.0).log10().floor());
     let round =
@@ -159,7 +159,7 @@ impl Court<'_> {
         case: &Case,
         journal: &dyn Journal,
         place: (usize, usize),
-    ) -> Result<Judged, TuneError> {
+    ) -> Result<JudgedSystem, TuneError> {
         let known = journal.recall(place.0, place.1).map(|entry| entry["judged"].clone());
         if let Some(known) = known.and_then(|known| serde_json::from_value(known).ok()) {
             return Ok(known);
@@ -190,16 +190,15 @@ impl Court<'_> {
         (RIVAL_REQUESTS / turns).max(RIVAL_REQUESTS_MIN)
     }
 
-    fn simulate(&self, case: &Case) -> Result<Judged, TuneError> {
+    fn simulate(&self, case: &Case) -> Result<JudgedSystem, TuneError> {
         let mut measure = self.measure();
         if !case.precisely {
             measure.stop.max_requests = measure.stop.max_requests.min(self.rival_requests(case));
         }
         let point = self.point(case, measure);
-        let crew = Crew { threads: self.hands.threads, stop: self.hands.stop, progress: self.hands.progress };
         let started = Instant::now();
-        let experiment = experiment(&point, self.question.quick, Wanted::Only(self.target.clone()));
-        let results = experiment.run(&crew).map_err(|error| match error {
+        let experiment = experiment(&point, self.question.quick, Judged::Only(self.target.clone()));
+        let results = experiment.run(&self.crew).map_err(|error| match error {
             ExperimentError::Interrupted(_) => TuneError::Interrupted,
             ExperimentError::Variant(message) => {
                 TuneError::Simulator { system: case.system.name.clone(), message }
@@ -214,7 +213,7 @@ impl Court<'_> {
         };
         let per_s =
             results.ratio(confidence, |account, span_ps| (account.preemptions as f64, span_ps as f64 / 1e12));
-        Ok(Judged {
+        Ok(JudgedSystem {
             system: case.system.name.clone(),
             layout: case.layout.clone(),
             target: estimate(&self.target),
@@ -246,8 +245,7 @@ impl Court<'_> {
             },
             quick: self.question.quick,
         };
-        let Hands { threads, stop, progress } = self.hands;
-        let compared = compare(&contest, &Crew { threads, stop, progress })?;
+        let compared = compare(&contest, &self.crew)?;
         self.simulated.fetch_add(2 * compared.requests, Ordering::Relaxed);
         Ok(compared)
     }

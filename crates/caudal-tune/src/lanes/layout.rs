@@ -1,4 +1,5 @@
 //! Lanes of a pool: where they end, and how many servers each is entitled to.
+//! Everything in a search for lanes is about one.
 
 use std::fmt;
 
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::show::spelled;
 
-/// Most lanes of a layout.
+/// The largest number of lanes of a layout.
 pub const LANES_MAX: usize = caudal_policy::List::<u32>::CAPACITY;
 
 /// How requests come to their lanes, and servers to theirs.
@@ -81,7 +82,7 @@ impl Layout {
         Layout { cutoffs: Vec::new(), reservations: vec![servers] }
     }
 
-    /// How many lanes there are.
+    /// The number of lanes.
     pub fn lanes(&self) -> usize {
         self.reservations.len()
     }

@@ -1,4 +1,5 @@
 //! Lanes for a service: where they should end, and how many servers each should be entitled to.
+//! `caudal lanes` calls [`find`].
 //!
 //! [`find`] climbs from one queue (by races on the same requests), and holds what it found against
 //! one queue, against what came second, and against LAS, processor sharing and SRPT, all on requests that the search has
@@ -36,7 +37,7 @@ use serde::{Deserialize, Serialize};
 
 pub use climb::{Move, Step};
 pub use drift::Drifted;
-pub use judged::Judged;
+pub use judged::JudgedSystem;
 pub use layout::{Family, LANES_MAX, Layout};
 pub use question::{Drift, LanesQuestion};
 pub use race::Tried;
@@ -44,10 +45,10 @@ pub use short::LanesSummary;
 
 use climb::Climb;
 use judged::{Case, Court};
-use trials::{Contender, Hands, Trials};
+use trials::{Contender, Trials};
 
 use crate::show::spelled;
-use crate::{Host, Journal, Phase, Progress, TuneError};
+use crate::{Crew, Journal, Phase, Progress, TuneError};
 
 /// Parts of the journal.
 const CLIMB: usize = 0;
@@ -62,32 +63,32 @@ const AS_LONG: f64 = 1.01;
 /// Stirs the seed that shares measured values out.
 const HALVES: u64 = 0x4A1F;
 
-/// What a search for lanes found.
+/// The answer of a search for lanes.
 #[derive(Clone, Debug, Serialize)]
 pub struct LanesAnswer {
     /// The answer in one line.
     pub headline: String,
     /// The answer on one screen.
     pub summary: LanesSummary,
-    /// What else there is to say.
+    /// Further sentences on the answer.
     pub explanation: Vec<String>,
-    /// The lanes.
+    /// The lanes that were found.
     pub layout: Layout,
-    /// What came second, if anything did.
+    /// The second-best layout, if there is one.
     pub runner_up: Option<RunnerUp>,
-    /// What the search had taken for the best, if what it had second was certainly better on fresh requests.
+    /// The layout that the search had taken for the best, if its second was certainly better on fresh requests.
     pub overtaken: Option<Layout>,
-    /// Is it worth it?
-    pub verdict: Verdict,
-    /// What became of the further limits, in their order; empty if nothing was judged.
+    /// The verdict: whether lanes are worth it.
+    pub verdict: LanesVerdict,
+    /// The further limits and whether they are kept, in their order; empty if nothing was judged.
     pub limits: Vec<Kept>,
-    /// The way there.
+    /// The steps of the climb that led there.
     pub steps: Vec<Step>,
     /// The answer, one queue, what came second, and rivals, on fresh requests; empty if it was interrupted before.
-    pub judged: Vec<Judged>,
+    pub judged: Vec<JudgedSystem>,
     /// The answer against one queue on the same fresh requests.
     pub against_one_queue: Option<Versus>,
-    /// What becomes of the answer when the workload does not stay what it was.
+    /// The answer under other workloads, one for each drift of the question.
     pub drifts: Vec<Drifted>,
     /// Was it fitted on one half of the measured values, and judged on the other?
     pub halves: bool,
@@ -104,22 +105,22 @@ pub struct LanesAnswer {
 /// The answer against one queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum LanesVerdict {
     /// The target is certainly shorter, or as short with a certainly shorter tail of the slowdown.
     Better,
-    /// Neither is certain.
+    /// Neither is certainly better.
     NotBetter,
     /// The target is certainly longer.
     Worse,
     /// A lane can not keep up on fresh requests.
     Overloaded,
-    /// It is one queue.
+    /// The best layout is one queue.
     OneQueue,
     /// It was not judged, or not in its steady state.
     Unknown,
 }
 
-/// What became of a further limit.
+/// A further limit, and whether it is kept.
 #[derive(Clone, Debug, Serialize)]
 pub struct Kept {
     /// The limit as it was written.
@@ -131,7 +132,7 @@ pub struct Kept {
 }
 
 impl LanesAnswer {
-    /// What came second, if its target is certainly shorter on fresh requests, and no limit is further from being kept.
+    /// The second-best layout, if its target is certainly shorter on fresh requests, and no limit is further from being kept.
     fn better_second(&self) -> Option<Layout> {
         let second = &self.runner_up.as_ref()?.layout;
         let of = |layout: &Layout| self.judged.iter().find(|judged| judged.layout.as_ref() == Some(layout));
@@ -142,11 +143,11 @@ impl LanesAnswer {
 
     /// Are these lanes certainly better than one queue, and do they miss no limit?
     pub fn is_worth_it(&self) -> bool {
-        self.verdict == Verdict::Better && self.limits.iter().all(|limit| limit.kept != Some(false))
+        self.verdict == LanesVerdict::Better && self.limits.iter().all(|limit| limit.kept != Some(false))
     }
 }
 
-/// What came second.
+/// The second-best layout, and how it compares with the best.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunnerUp {
     /// Its lanes.
@@ -164,7 +165,7 @@ pub struct Versus {
     pub target: Estimate,
     /// The p99.9 of the slowdown of all requests.
     pub slowdown: Estimate,
-    /// Requests of each.
+    /// Requests of each of the two systems.
     pub requests: u64,
 }
 
@@ -175,15 +176,15 @@ pub struct Versus {
 /// What can not be asked, or [`TuneError::Interrupted`] if nothing is known yet.
 pub fn find(
     question: &LanesQuestion,
-    host: &Host<'_>,
+    crew: &Crew<'_, Progress>,
     journal: &dyn Journal,
 ) -> Result<LanesAnswer, TuneError> {
     question.check()?;
     let ([fit, fresh], shared_out) = halves(&question.workload.service, question.measure.seed);
-    let progress = |requests: u64| (host.progress)(Progress { phase: Phase::Tuning, requests });
-    let hands = Hands { threads: host.threads.max(1), stop: host.stop, progress: &progress };
+    let progress = |requests: u64| (crew.progress)(Progress { phase: Phase::Tuning, requests });
+    let climbing = Crew { threads: crew.threads.max(1), stop: crew.stop, progress: &progress };
     let (steps, best, cut_short) =
-        climbed(question, (fit, question.load, question.budget.requests), hands, (journal, CLIMB), true)?;
+        climbed(question, (fit, question.load, question.budget.requests), climbing, (journal, CLIMB), true)?;
     let mut answer = LanesAnswer {
         headline: String::new(),
         summary: LanesSummary::default(),
@@ -192,7 +193,7 @@ pub fn find(
         runner_up: best.runner_up,
         overtaken: None,
         layout: best.layout,
-        verdict: Verdict::Unknown,
+        verdict: LanesVerdict::Unknown,
         limits: Vec::new(),
         simulated: steps.iter().map(|step| step.requests).sum(),
         steps,
@@ -204,7 +205,7 @@ pub fn find(
         interrupted: best.interrupted,
     };
     if !answer.interrupted {
-        match judge_all(question, &fresh, &mut answer, host, journal) {
+        match judge_all(question, &fresh, &mut answer, crew, journal) {
             Err(TuneError::Interrupted) => answer.interrupted = true,
             judged => judged?,
         }
@@ -229,18 +230,18 @@ fn halves(service: &Service, seed: u64) -> ([Service; 2], bool) {
 /// As [`find`]; a request to stop is one.
 pub(crate) fn climb_for(
     question: &LanesQuestion,
-    (threads, stop, progress): (usize, &std::sync::atomic::AtomicBool, &(dyn Fn(u64) + Sync)),
+    crew: Crew<'_>,
     journal: &dyn Journal,
 ) -> Result<(Vec<Step>, Layout), TuneError> {
     question.check()?;
-    let hands = Hands { threads: threads.max(1), stop, progress };
+    let crew = Crew { threads: crew.threads.max(1), ..crew };
     let effort = (question.workload.service.clone(), question.load, question.budget.requests);
-    let (steps, best, _) = climbed(question, effort, hands, (journal, CLIMB), false)?;
+    let (steps, best, _) = climbed(question, effort, crew, (journal, CLIMB), false)?;
     if best.interrupted { Err(TuneError::Interrupted) } else { Ok((steps, best.layout)) }
 }
 
-/// Where a climb ended.
-struct Best {
+/// The end of a climb.
+struct ClimbEnd {
     layout: Layout,
     runner_up: Option<RunnerUp>,
     interrupted: bool,
@@ -249,10 +250,10 @@ struct Best {
 fn climbed(
     question: &LanesQuestion,
     (service, load, budget): (Service, f64, u64),
-    hands: Hands<'_>,
+    crew: Crew<'_>,
     (journal, chapter): (&dyn Journal, usize),
     names_second: bool,
-) -> Result<(Vec<Step>, Best, bool), TuneError> {
+) -> Result<(Vec<Step>, ClimbEnd, bool), TuneError> {
     let mean_gap_ps = service.mean_ps() / (load * question.capacity());
     let objective = question.objective(&service)?;
     let grid = grid::grid(&service, question.stretch());
@@ -262,7 +263,7 @@ fn climbed(
         ([service, question.workload.service.clone()], &question.workload.arrivals, mean_gap_ps),
         objective,
         (&question.measure, question.cores, question.quick),
-        hands,
+        crew,
     );
     let mut climb = Climb {
         trials: &trials,
@@ -279,17 +280,17 @@ fn climbed(
         None => climb.run(question.cores),
     };
     let best = match found {
-        Ok(best) if !names_second => Best { layout: best.layout, runner_up: None, interrupted: false },
+        Ok(best) if !names_second => ClimbEnd { layout: best.layout, runner_up: None, interrupted: false },
         Ok(mut best) => {
             let runner_up = runner_up(&trials, &mut best, (&climb.steps, budget / SECOND));
             let interrupted = matches!(runner_up, Err(TuneError::Interrupted));
-            Best { layout: best.layout, runner_up: runner_up.unwrap_or_default(), interrupted }
+            ClimbEnd { layout: best.layout, runner_up: runner_up.unwrap_or_default(), interrupted }
         }
         // What is known so far.
         Err(TuneError::Interrupted) => {
             let taken = climb.steps.iter().rev().find(|step| step.taken);
             let layout = taken.and_then(|step| step.leader.clone()).ok_or(TuneError::Interrupted)?;
-            Best { layout, runner_up: None, interrupted: true }
+            ClimbEnd { layout, runner_up: None, interrupted: true }
         }
         Err(error) => return Err(error),
     };
@@ -348,31 +349,31 @@ fn judge_all(
     question: &LanesQuestion,
     fresh: &Service,
     answer: &mut LanesAnswer,
-    host: &Host<'_>,
+    crew: &Crew<'_, Progress>,
     journal: &dyn Journal,
 ) -> Result<(), TuneError> {
-    judge(question, fresh.clone(), answer, host, (journal, JUDGING))?;
+    judge(question, fresh.clone(), answer, crew, (journal, JUDGING))?;
     if let Some(second) = answer.better_second() {
         answer.overtaken = Some(std::mem::replace(&mut answer.layout, second));
         answer.policy_toml = policy(question, &answer.layout);
         answer.runner_up = None;
         answer.judged.clear();
         answer.against_one_queue = None;
-        judge(question, fresh.clone(), answer, host, (journal, AGAIN))?;
+        judge(question, fresh.clone(), answer, crew, (journal, AGAIN))?;
     }
-    drifts(question, answer, host, journal)
+    drifts(question, answer, crew, journal)
 }
 
 fn judge(
     question: &LanesQuestion,
     fresh: Service,
     answer: &mut LanesAnswer,
-    host: &Host<'_>,
+    crew: &Crew<'_, Progress>,
     (journal, chapter): (&dyn Journal, usize),
 ) -> Result<(), TuneError> {
-    let progress = |requests: u64| (host.progress)(Progress { phase: Phase::Confirming, requests });
-    let hands = Hands { threads: host.threads.max(1), stop: host.stop, progress: &progress };
-    let court = court(question, (fresh, question.load), &answer.layout, hands)?;
+    let progress = |requests: u64| (crew.progress)(Progress { phase: Phase::Confirming, requests });
+    let judging = Crew { threads: crew.threads.max(1), stop: crew.stop, progress: &progress };
+    let court = court(question, (fresh, question.load), &answer.layout, judging)?;
     let (own, one) = (named(question, &answer.layout), one_queue(question));
     let machine = question.machine();
     let mut cases = vec![];
@@ -399,35 +400,35 @@ fn judge(
 fn drifts(
     question: &LanesQuestion,
     answer: &mut LanesAnswer,
-    host: &Host<'_>,
+    crew: &Crew<'_, Progress>,
     journal: &dyn Journal,
 ) -> Result<(), TuneError> {
-    let progress = |requests: u64| (host.progress)(Progress { phase: Phase::Confirming, requests });
-    let hands = Hands { threads: host.threads.max(1), stop: host.stop, progress: &progress };
+    let progress = |requests: u64| (crew.progress)(Progress { phase: Phase::Confirming, requests });
+    let judging = Crew { threads: crew.threads.max(1), stop: crew.stop, progress: &progress };
     for (number, drift) in question.drifts.iter().enumerate() {
         let chapter = DRIFTS + 2 * number;
-        answer.drifts.push(drift::drifted(question, drift, &answer.layout, hands, (journal, chapter))?);
+        answer.drifts.push(drift::drifted(question, drift, &answer.layout, judging, (journal, chapter))?);
     }
     answer.simulated += answer.drifts.iter().map(|drift| drift.simulated).sum::<u64>();
     Ok(())
 }
 
-fn verdict(answer: &LanesAnswer) -> Verdict {
+fn verdict(answer: &LanesAnswer) -> LanesVerdict {
     let (own, one) = match &answer.judged[..] {
-        _ if answer.layout.lanes() == 1 => return Verdict::OneQueue,
+        _ if answer.layout.lanes() == 1 => return LanesVerdict::OneQueue,
         [own, one, ..] => (own, one),
-        _ => return Verdict::Unknown,
+        _ => return LanesVerdict::Unknown,
     };
     match &answer.against_one_queue {
-        _ if own.row.overloaded => Verdict::Overloaded,
-        _ if one.row.overloaded => Verdict::Better,
-        _ if own.is_certainly_shorter(one) => Verdict::Better,
-        _ if one.is_certainly_shorter(own) => Verdict::Worse,
-        None => Verdict::Unknown,
-        Some(versus) if versus.target.high < 1.0 => Verdict::Better,
-        Some(versus) if versus.target.high <= AS_LONG && versus.slowdown.high < 1.0 => Verdict::Better,
-        Some(versus) if versus.target.low > 1.0 => Verdict::Worse,
-        Some(_) => Verdict::NotBetter,
+        _ if own.row.overloaded => LanesVerdict::Overloaded,
+        _ if one.row.overloaded => LanesVerdict::Better,
+        _ if own.is_certainly_shorter(one) => LanesVerdict::Better,
+        _ if one.is_certainly_shorter(own) => LanesVerdict::Worse,
+        None => LanesVerdict::Unknown,
+        Some(versus) if versus.target.high < 1.0 => LanesVerdict::Better,
+        Some(versus) if versus.target.high <= AS_LONG && versus.slowdown.high < 1.0 => LanesVerdict::Better,
+        Some(versus) if versus.target.low > 1.0 => LanesVerdict::Worse,
+        Some(_) => LanesVerdict::NotBetter,
     }
 }
 
@@ -450,7 +451,7 @@ fn court<'a>(
     question: &'a LanesQuestion,
     (service, load): (Service, f64),
     layout: &Layout,
-    hands: Hands<'a>,
+    crew: Crew<'a>,
 ) -> Result<Court<'a>, TuneError> {
     let objective::Objective { target, limits, .. } = question.objective(&service)?;
     let stretch = question.stretch();
@@ -458,7 +459,7 @@ fn court<'a>(
     ends.dedup();
     let service = if service.classes().len() == 1 { service.by_size(&ends) } else { service };
     let workload = Arc::new(question.workload.with_service(service));
-    Ok(Court { question, workload, load, target, limits, hands, simulated: AtomicU64::new(0) })
+    Ok(Court { question, workload, load, target, limits, crew, simulated: AtomicU64::new(0) })
 }
 
 fn named(question: &LanesQuestion, layout: &Layout) -> Case {

@@ -1,4 +1,5 @@
-//! Which of two layouts is better.
+//! The order of two layouts: which one is better, and whether that is certain.
+//! Races and the climb ask.
 //!
 //! A percentile that only short requests make does not see what becomes of long ones: of 99.5 % short requests, the
 //! p99 is the same whether the long ones take their time or pile up for ever. So the order is lexicographic: no lane
@@ -36,7 +37,7 @@ const TIE: f64 = 0.01;
 /// Preemptions per request that are no difference.
 const FEW: f64 = 1e-3;
 
-/// What is to be short, and what must be kept.
+/// The quantity that is to be short, and the limits that must be kept.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Objective {
     pub(crate) target: Quantity,
@@ -73,7 +74,7 @@ impl Order {
     }
 }
 
-/// What a ratio says of two layouts.
+/// The order of two layouts, as a ratio tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     Differ(Order),
@@ -84,7 +85,7 @@ enum Told {
 /// The limit that is missed by most.
 #[derive(Clone, Copy)]
 pub(crate) struct Missed {
-    /// Which; none if all are met.
+    /// The index of the limit that is missed by most; none if all are met.
     limit: Option<usize>,
     /// Its statistic as a multiple of it; 1 if all are met.
     pub(crate) by: f64,
@@ -123,7 +124,7 @@ impl Objective {
         })
     }
 
-    /// Who misses a limit by less, and whether that is certain.
+    /// The order of two layouts by their limits: the first is better if it misses one by less; and whether that is certain.
     fn by_limits(&self, first: &Results, second: &Results) -> (Order, bool) {
         let (own, other) = (self.missed(first), self.missed(second));
         if own.by > other.by * (1.0 + TIE) {
@@ -170,7 +171,7 @@ fn pooled_ratio(first: &Replicated, second: &Replicated, metric: Metric, confide
     forth
 }
 
-/// What the pool and a typical replication say together.
+/// The estimate that joins the pooled values and a typical replication.
 fn joined(pooled: Estimate, typical: Estimate) -> Estimate {
     let excludes_1 = |of: &Estimate| of.high < 1.0 || of.low > 1.0;
     let known = |of: &Estimate| of.low.is_finite() && of.high.is_finite();
@@ -237,7 +238,7 @@ fn outweighed(target: &Estimate, slowdown: &Estimate) -> Order {
     }
 }
 
-/// What decides where the target does not.
+/// The slowdown's percentile, which decides where the target does not.
 pub(crate) fn slowdown() -> Quantity {
     Quantity { class: None, metric: Of::Slowdown, percentile: Some(SLOWDOWN), ..Quantity::default() }
 }

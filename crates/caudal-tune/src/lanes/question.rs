@@ -16,9 +16,9 @@ use crate::{Budget, TuneError};
 /// A question to [`super::find`].
 #[derive(Clone, Debug)]
 pub struct LanesQuestion {
-    /// What arrives; its own load or rate does not matter.
+    /// The workload; its own load or rate does not matter.
     pub workload: Arc<Workload>,
-    /// What sentences call it.
+    /// The name of the workload in sentences.
     pub workload_name: String,
     /// How requests come to lanes, and servers to them.
     pub family: Family,
@@ -28,15 +28,15 @@ pub struct LanesQuestion {
     pub contexts: Option<ContextsConfig>,
     /// Offered work over their capacity; above 0, below 1.
     pub load: f64,
-    /// What is to be as short as possible.
+    /// The statistic that is to be as short as possible.
     pub target: LatencyStatistic,
-    /// What has to be kept while it is.
+    /// Further targets, which have to be kept meanwhile.
     pub also: Vec<LatencyTarget>,
     /// Reservations that are given: only their cutoffs are looked for.
     pub reservations: Option<Vec<u32>>,
-    /// Most lanes; at least 1.
+    /// The largest number of lanes; at least 1.
     pub lanes_max: usize,
-    /// What a preemption and a probe cost.
+    /// The costs of the machine, those of a preemption and of a probe among them.
     pub costs: Costs,
     /// Seed, confidence, precision, and percentiles to report.
     pub measure: Measure,
@@ -48,26 +48,26 @@ pub struct LanesQuestion {
     pub drifts: Vec<Drift>,
 }
 
-/// What may become of a workload.
+/// Another workload, which may take the place of the question's.
 #[derive(Clone, Debug)]
 pub struct Drift {
-    /// What sentences call it.
+    /// The name of the drift in sentences.
     pub name: String,
-    /// What arrives then.
+    /// The workload after the drift.
     pub workload: Arc<Workload>,
-    /// How much of it.
+    /// The load after the drift.
     pub load: f64,
 }
 
 impl LanesQuestion {
-    /// What servers are called, more than one of them.
+    /// The plural of what servers are called: cores or contexts.
     pub fn servers_name(&self) -> &'static str {
         if self.contexts.is_some() { "contexts of a core" } else { "cores" }
     }
 
     /// The machine on which lanes are looked for.
-    pub(crate) fn machine(&self) -> Machine {
-        Machine { contexts: self.contexts.clone(), ..Machine::from(self.family) }
+    pub(crate) fn machine(&self) -> LanesMachine {
+        LanesMachine { contexts: self.contexts.clone(), ..LanesMachine::from(self.family) }
     }
 
     /// Work that the servers can do in a unit of time, in what a core does alone: what a load of 1 fills.
@@ -97,7 +97,7 @@ impl LanesQuestion {
                 return Err(TuneError::Contexts(fault.to_owned()));
             }
             if contexts.count != self.cores || self.family == Family::Sita {
-                let fault = "lanes of contexts are by time served, and the servers are the contexts";
+                let fault = "lanes of hardware contexts need a family by time served (sqd-sita or isqd-sita) and as many servers as contexts";
                 return Err(TuneError::Contexts(fault.to_owned()));
             }
         }
@@ -125,13 +125,17 @@ impl LanesQuestion {
             let total: u64 = reservations.iter().map(|&count| u64::from(count)).sum();
             let fits = total == u64::from(self.cores) && !reservations.contains(&0);
             if !fits || !(1..=LANES_MAX).contains(&reservations.len()) {
-                return Err(TuneError::Reservations { cores: self.cores, most: LANES_MAX });
+                return Err(TuneError::Reservations {
+                    given: reservations.clone(),
+                    cores: self.cores,
+                    most: LANES_MAX,
+                });
             }
         }
         Ok(())
     }
 
-    /// What the target and the limits are for requests of `service`.
+    /// The target and the limits, resolved for requests of `service`.
     pub(crate) fn objective(&self, service: &Service) -> Result<Objective, TuneError> {
         let LatencyStatistic { class, statistic, metric } = &self.target;
         let without = LatencyStatistic { class: None, ..self.target.clone() };
@@ -187,22 +191,22 @@ impl LanesQuestion {
 
 /// Lanes as systems: on cores, or on the contexts of one.
 #[derive(Clone, Debug)]
-pub(crate) struct Machine {
+pub(crate) struct LanesMachine {
     pub(crate) family: Family,
     contexts: Option<ContextsConfig>,
 }
 
-impl From<Family> for Machine {
-    /// On cores.
-    fn from(family: Family) -> Machine {
-        Machine { family, contexts: None }
+impl From<Family> for LanesMachine {
+    /// Lanes of this family on cores.
+    fn from(family: Family) -> LanesMachine {
+        LanesMachine { family, contexts: None }
     }
 }
 
-impl Machine {
+impl LanesMachine {
     /// The same servers under another policy.
-    pub(crate) fn as_family(&self, family: Family) -> Machine {
-        Machine { family, contexts: self.contexts.clone() }
+    pub(crate) fn as_family(&self, family: Family) -> LanesMachine {
+        LanesMachine { family, contexts: self.contexts.clone() }
     }
 
     /// The system of `layout`.

@@ -1,4 +1,5 @@
-//! A race: who is certainly behind drops out, the rest run on.
+//! A race between layouts: a layout that is certainly behind drops out, the rest run on.
+//! Every step of the climb is one.
 
 use caudal_policy::Picos;
 use caudal_sim::experiment::Results;
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::layout::Layout;
 use super::objective::{Order, preemptions, slowdown};
 use super::trials::{Contender, ROUNDS, Trials};
-use crate::{TuneError, crew};
+use crate::{TuneError, parallel};
 
 /// A layout that was tried, with what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,14 +23,14 @@ pub struct Tried {
     pub slowdown: Option<f64>,
     /// Preemptions per request.
     pub preemptions: Option<f64>,
-    /// Why it was not simulated.
+    /// The reason why it was not simulated.
     pub refused: Option<String>,
 }
 
-/// What a race came to.
+/// The result of a race.
 pub(crate) struct Raced {
     pub(crate) tried: Vec<Tried>,
-    /// The best of them.
+    /// The best of the layouts that raced.
     pub(crate) leader: Option<Contender>,
     /// Is it better than the one that they ran against?
     pub(crate) better: bool,
@@ -108,7 +109,7 @@ fn too_many(
     Some((left / each) as usize)
 }
 
-/// Which of `runners` are the best `fit`, by the round before, or by a guess; who is refused stays, it costs nothing.
+/// For each of `runners`, whether it is among the best `fit`, by the round before, or by a guess; who is refused stays, it costs nothing.
 fn best_few(trials: &Trials<'_>, runners: &[Contender], round: usize, fit: usize) -> Vec<bool> {
     let best = round
         .checked_sub(1)
@@ -129,7 +130,7 @@ fn guessed(trials: &Trials<'_>, runners: &[Contender]) -> Vec<usize> {
     guesses.into_iter().map(|(_, index)| index).collect()
 }
 
-/// Those of `runners` to keep, and the others, in their order.
+/// Splits `runners` into those to keep and the others, in their order.
 fn split(runners: Vec<Contender>, kept: &[bool]) -> (Vec<Contender>, Vec<Contender>) {
     let mut kept = kept.iter();
     runners.into_iter().partition(|_| kept.next().copied().unwrap_or(false))
@@ -138,7 +139,7 @@ fn split(runners: Vec<Contender>, kept: &[bool]) -> (Vec<Contender>, Vec<Contend
 fn advance(trials: &Trials<'_>, runners: &mut [Contender], round: usize) -> Result<(), TuneError> {
     let mut work: Vec<(&mut Contender, Result<(), TuneError>)> =
         runners.iter_mut().map(|runner| (runner, Ok(()))).collect();
-    crew::each(trials.threads, &mut work, |(runner, done), threads| {
+    parallel::each(trials.threads, &mut work, |(runner, done), threads| {
         *done = trials.advance(runner, round, threads);
     });
     work.into_iter().try_for_each(|(_, done)| done)
@@ -151,7 +152,7 @@ fn lead(trials: &Trials<'_>, runners: &[Contender], round: usize) -> Option<usiz
     ranked(trials, runners, round).first().copied()
 }
 
-/// Who keeps up: the leader, then the others by their estimates.
+/// The indices of the runners that keep up: the leader, then the others by their estimates.
 fn ranked(trials: &Trials<'_>, runners: &[Contender], round: usize) -> Vec<usize> {
     let at = |index: usize| runners[index].rounds.get(round).filter(|results| !results.overloaded);
     let mut ranked: Vec<_> = (0..runners.len())
@@ -219,7 +220,7 @@ fn beats(trials: &Trials<'_>, leader: &Contender, incumbent: &Contender) -> bool
     }
 }
 
-/// What is known of `contender`.
+/// The statistics of `contender` so far.
 pub(crate) fn summary(trials: &Trials<'_>, contender: &Contender) -> Tried {
     let known = contender.last();
     let steady = known.filter(|results| !results.overloaded);

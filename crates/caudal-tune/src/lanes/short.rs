@@ -3,17 +3,17 @@
 use serde::Serialize;
 
 use super::explain::{at_gap, find, in_words, lanes, limits, too_short, value};
-use super::{Judged, LanesAnswer, LanesQuestion, Verdict};
+use super::{JudgedSystem, LanesAnswer, LanesQuestion, LanesVerdict};
 use crate::show::{Fact, digits, percent, rate, time, within};
 
-/// What an answer says on one screen.
+/// The answer of a search for lanes on one screen.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LanesSummary {
-    /// What to run.
+    /// The system to run.
     pub run: String,
-    /// What that gives and costs, and how sure it is.
+    /// Facts on what that gives and costs, and how sure it is.
     pub facts: Vec<Fact>,
-    /// What else has to be known, in a sentence or two.
+    /// A sentence or two on what else has to be known.
     pub why: Vec<String>,
 }
 
@@ -40,32 +40,32 @@ fn run(question: &LanesQuestion, answer: &LanesAnswer) -> String {
     let lanes = format!("{} with {} lanes on {on}: {layout}", question.family.name(), answer.layout.lanes());
     let tried = answer.steps.iter().skip(1).any(|step| !step.tried.is_empty());
     match answer.verdict {
-        Verdict::Unknown | Verdict::OneQueue if answer.interrupted => {
+        LanesVerdict::Unknown | LanesVerdict::OneQueue if answer.interrupted => {
             let best = if answer.layout.lanes() == 1 { "one queue".to_owned() } else { lanes };
             format!("So far, as it was interrupted: {best}.")
         }
-        Verdict::Better if !answer.is_worth_it() => format!("The best lanes miss a limit: {lanes}."),
-        Verdict::Better => format!("Run {lanes}."),
-        Verdict::Unknown => format!("Whether lanes help is not known. The best are {lanes}."),
-        Verdict::NotBetter => {
+        LanesVerdict::Better if !answer.is_worth_it() => format!("The best lanes miss a limit: {lanes}."),
+        LanesVerdict::Better => format!("Run {lanes}."),
+        LanesVerdict::Unknown => format!("Whether lanes help is not known. The best are {lanes}."),
+        LanesVerdict::NotBetter => {
             format!("Keep one queue: the best lanes ({}) are not certainly better.", answer.layout)
         }
-        Verdict::Worse => {
+        LanesVerdict::Worse => {
             format!("Keep one queue: the best lanes ({}) are certainly no better.", answer.layout)
         }
-        Verdict::Overloaded => {
+        LanesVerdict::Overloaded => {
             format!(
                 "Keep one queue: the best lanes of the search ({}) are overloaded on fresh requests.",
                 answer.layout
             )
         }
-        Verdict::OneQueue if !tried && !answer.cut_short => {
+        LanesVerdict::OneQueue if !tried && !answer.cut_short => {
             "Keep one queue: there is nothing else to try.".to_owned()
         }
-        Verdict::OneQueue if answer.cut_short => format!(
+        LanesVerdict::OneQueue if answer.cut_short => format!(
             "Keep one queue: nothing that makes the {target} certainly shorter was found before the budget ended."
         ),
-        Verdict::OneQueue => format!("Keep one queue: no lanes make the {target} certainly shorter."),
+        LanesVerdict::OneQueue => format!("Keep one queue: no lanes make the {target} certainly shorter."),
     }
 }
 
@@ -87,7 +87,7 @@ fn gives(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
     ))
 }
 
-/// What interrupting costs, and what the longest requests pay.
+/// A sentence on what interrupting costs, and what the longest requests pay.
 fn costs(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
     let own = answer.judged.first().filter(|own| !own.row.overloaded)?;
     let work = percent(own.row.efficiency.estimate);
@@ -104,7 +104,7 @@ fn costs(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
 fn longest(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
     let (own, one) = (answer.judged.first()?, find(answer, "one queue").filter(|one| !one.row.overloaded)?);
     let service = &question.workload.service;
-    let mean = |judged: &Judged, class: &str| {
+    let mean = |judged: &JudgedSystem, class: &str| {
         let found = judged.row.classes.0.iter().find(|(name, _)| name == class)?;
         Some(found.1.latency_ns.mean).filter(|mean| !mean.is_missing())
     };
@@ -126,10 +126,10 @@ fn how_sure(answer: &LanesAnswer) -> String {
     said.push(match (answer.judged.is_empty(), answer.halves) {
         (true, _) => "Nothing has been judged on fresh requests yet.".to_owned(),
         (false, true) => "Fitted to one half of the measured values, judged on the other.".to_owned(),
-        (false, false) => "Judged on requests that the search had not seen.".to_owned(),
+        (false, false) => "JudgedSystem on requests that the search had not seen.".to_owned(),
     });
     said.extend(match answer.verdict {
-        Verdict::Better => Some("It is certainly better than one queue.".to_owned()),
+        LanesVerdict::Better => Some("It is certainly better than one queue.".to_owned()),
         _ => None,
     });
     said.extend(too_short(answer));

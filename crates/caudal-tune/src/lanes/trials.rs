@@ -1,4 +1,5 @@
-//! Layouts under trial: all of them meet the same requests.
+//! Simulations of layouts under trial, all of them on the same requests.
+//! Races run them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -10,7 +11,7 @@ use caudal_workload::{Arrivals, Service};
 
 use super::layout::{Family, Layout};
 use super::objective::Objective;
-use super::question::Machine;
+use super::question::LanesMachine;
 use crate::TuneError;
 
 /// Replications after each round of a race. A layout that is out after one round has cost a quarter.
@@ -31,7 +32,7 @@ pub(crate) struct Contender {
     pub(crate) layout: Layout,
     /// After each of [`ROUNDS`], as far as it got; none of what is overloaded by arithmetic.
     pub(crate) rounds: Vec<Results>,
-    /// Why it was not simulated.
+    /// The reason why it was not simulated.
     pub(crate) refused: Option<String>,
     /// Rounds that a climb that was broken off had run.
     pub(crate) owed: usize,
@@ -47,9 +48,9 @@ impl Contender {
     }
 }
 
-/// What layouts are tried under.
+/// The machine, the requests and the objective under which layouts are tried.
 pub(crate) struct Trials<'a> {
-    pub(crate) machine: Machine,
+    pub(crate) machine: LanesMachine,
     pub(crate) service: Service,
     /// All service times, of which `service` may be a half: a heavy tail differs between halves.
     whole: Service,
@@ -66,21 +67,13 @@ pub(crate) struct Trials<'a> {
     simulated: AtomicU64,
 }
 
-/// Who runs trials, and whom they tell.
-#[derive(Clone, Copy)]
-pub(crate) struct Hands<'a> {
-    pub(crate) threads: usize,
-    pub(crate) stop: &'a AtomicBool,
-    pub(crate) progress: &'a (dyn Fn(u64) + Sync),
-}
-
 impl<'a> Trials<'a> {
     pub(crate) fn new(
-        (machine, costs): (Machine, Costs),
+        (machine, costs): (LanesMachine, Costs),
         ([service, whole], arrivals, mean_gap_ps): ([Service; 2], &'a Arrivals, f64),
         objective: Objective,
         (measure, servers, quick): (&Measure, u32, bool),
-        hands: Hands<'a>,
+        crew: Crew<'a>,
     ) -> Trials<'a> {
         let waits = measure.wait || objective.asks_how_long_requests_wait();
         let mut trials = Trials {
@@ -93,9 +86,9 @@ impl<'a> Trials<'a> {
             objective,
             measure: Measure { wait: waits, ..measure.clone() },
             replication: 0,
-            threads: hands.threads,
-            stop: hands.stop,
-            progress: hands.progress,
+            threads: crew.threads,
+            stop: crew.stop,
+            progress: crew.progress,
             simulated: AtomicU64::new(0),
         };
         // As long as one queue asks for, whatever the layout: who is compared meets the same requests.
@@ -143,7 +136,7 @@ impl<'a> Trials<'a> {
         loads.into_iter().max_by(|a, b| a.busy.total_cmp(&b.busy))
     }
 
-    /// What `layout` promises by arithmetic, the least first. Of lanes that have their own servers, that the fullest is as
+    /// The promise of `layout` by arithmetic, the least first. Of lanes that have their own servers, that the fullest is as
     /// empty as can be. Of those that share them: that few requests with much of the work go beyond a cutoff, and that
     /// the servers that these can have at most are well used, so that the others are kept for the rest.
     pub(crate) fn promise(&self, layout: &Layout) -> [f64; 2] {
@@ -237,11 +230,11 @@ pub(super) mod tests {
         };
         let stop = AtomicBool::new(false);
         judge(&Trials::new(
-            (Machine::from(Family::SqdSita), Costs::FREE),
+            (LanesMachine::from(Family::SqdSita), Costs::FREE),
             ([workload.service.clone(), workload.service.clone()], &workload.arrivals, 1e6),
             Objective { target, limits: Vec::new(), confidence: 0.95 },
             (&Measure::default(), 2, true),
-            Hands { threads: 1, stop: &stop, progress: &|_| {} },
+            Crew { threads: 1, stop: &stop, progress: &|_| {} },
         ))
     }
 

@@ -1,4 +1,5 @@
-//! What has been found out, as an answer.
+//! The answer of a plan, made of what its run has found.
+//! Called when the steps are done.
 
 use caudal_config::write_policy;
 
@@ -6,7 +7,7 @@ use super::{Entry, Run};
 use crate::candidate::LeftOut;
 use crate::evidence::Podium;
 use crate::explain;
-use crate::judge::{Bench, Verdict};
+use crate::judge::{LoadVerdict, ProbeContext};
 use crate::plan::{Plan, Reach, SystemResult, TargetResult, Winner};
 use crate::search::{Level, Search};
 
@@ -60,7 +61,7 @@ impl Run<'_> {
 }
 
 impl Entry {
-    fn result(&self, bench: &Bench<'_>) -> SystemResult {
+    fn result(&self, bench: &ProbeContext<'_>) -> SystemResult {
         let Entry { search, tuning, .. } = self;
         let best = search.best();
         let failed_at = search.failed().and_then(|fail| search.at(fail));
@@ -80,7 +81,7 @@ impl Entry {
             reach: Reach {
                 pass: search.bracket.pass.map(|pass| search.value(pass)),
                 fail: search.failed().map(|fail| search.value(fail)),
-                fail_certain: failed_at.is_some_and(|probe| probe.verdict == Verdict::Fail),
+                fail_certain: failed_at.is_some_and(|probe| probe.verdict == LoadVerdict::Fail),
                 confirmed: search.confirmed(),
                 certain: search.certain().map(|certain| search.value(certain)),
                 missed: search.missed().map(|missed| search.value(missed)),

@@ -1,8 +1,9 @@
-//! Those that may not win, on runs that are long enough: what the winner is held against.
+//! The step that gives long enough runs to the systems that may not win, against which the winner is held.
+//! Called by the run of a plan.
 
 use super::{FAVOURITES, REFINE_FROM, Run};
 use crate::Phase;
-use crate::judge::{Precision, Verdict};
+use crate::judge::{LoadVerdict, Precision};
 use crate::search::{Effort, Level};
 
 /// Systems that do what the winner does not and get more than a check, because it is held against them: so many at most.
@@ -71,8 +72,8 @@ impl Run<'_> {
             let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Checking, threads };
             let hardness = entry.search.hardness_of(spot, cores);
             match entry.search.simulate(bench, effort, hardness) {
-                Ok(Some(probe)) if probe.verdict != Verdict::Undecided => {
-                    entry.search.bracket.learn(hardness, probe.verdict == Verdict::Pass);
+                Ok(Some(probe)) if probe.verdict != LoadVerdict::Undecided => {
+                    entry.search.bracket.learn(hardness, probe.verdict == LoadVerdict::Pass);
                 }
                 Ok(_) => {}
                 Err(stopped) => entry.search.note(Err(stopped)),

@@ -1,8 +1,9 @@
-//! Last: the winner once more, the others at its load, and points between for the curves.
+//! The last steps of a plan: the winner once more, the others at its load, and points between for the curves.
+//! Called by the run of a plan.
 
 use super::Run;
 use crate::Phase;
-use crate::judge::{Precision, Verdict};
+use crate::judge::{LoadVerdict, Precision};
 use crate::search::{Effort, Level};
 
 /// How often a winner that is not confirmed is searched again.
@@ -25,7 +26,7 @@ impl Run<'_> {
                 let effort =
                     Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
                 match entry.search.simulate(bench, effort, hardness) {
-                    Ok(probe) if probe.as_ref().is_none_or(|probe| probe.verdict != Verdict::Pass) => {
+                    Ok(probe) if probe.as_ref().is_none_or(|probe| probe.verdict != LoadVerdict::Pass) => {
                         entry.search.bracket.learn(hardness, false);
                         let effort = Effort { precision: again, ..effort };
                         let done = entry.search.narrow(bench, effort, Some(hardness));
@@ -37,7 +38,7 @@ impl Run<'_> {
             });
             self.settle();
             let best = self.entries[podium.winner].search.best();
-            self.confirmed = best.is_some_and(|probe| probe.verdict == Verdict::Pass && probe.confirming)
+            self.confirmed = best.is_some_and(|probe| probe.verdict == LoadVerdict::Pass && probe.confirming)
                 && self.podium().is_some_and(|now| now.winner == podium.winner);
             if self.confirmed || self.interrupted() {
                 return;
@@ -54,7 +55,7 @@ impl Run<'_> {
         let precision = Precision { confirming: true, ..self.precision(8, 64) };
         self.on(&[podium.winner], Phase::Confirming, |bench, entry, threads| {
             let search = &mut entry.search;
-            let open = |at: u32| search.at(at).is_none_or(|probe| probe.verdict == Verdict::Undecided);
+            let open = |at: u32| search.at(at).is_none_or(|probe| probe.verdict == LoadVerdict::Undecided);
             if search.bracket.fail.is_some_and(open) {
                 search.bracket.fail = search.missed();
             }

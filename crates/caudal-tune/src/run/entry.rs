@@ -1,4 +1,5 @@
-//! What a plan knows of one system, and what the journal keeps of that.
+//! The entry of one system in a run, and its exchange with the journal.
+//! Every step of a plan works on entries.
 
 use super::Entry;
 use super::known::Known;

@@ -1,4 +1,4 @@
-//! What is known of a system after a step of a plan, in the form in which a journal keeps it: written by the entry of that system
+//! Knowledge of a system after a step of a plan, in the form in which a journal keeps it: written by the entry of that system
 //! and read again when the plan is started anew.
 
 use caudal_sim::row::Row;
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::Phase;
 use crate::bisect::Bracket;
 use crate::candidate::{Candidate, Spot};
-use crate::judge::{Probe, Verdict};
+use crate::judge::{LoadVerdict, Probe};
 use crate::search::{Level, Search};
 use crate::setting::{Tried, Tuning};
 use crate::tune::{parameter, retuned};
 
-/// What is known of a system after its part of a step.
+/// The knowledge of a system after its part of a step.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Known {
     step: usize,
@@ -61,7 +61,7 @@ struct KnownProbe {
 }
 
 impl Known {
-    /// What `search` and `tuning` know after `step`, which took `requests` of the budget.
+    /// The knowledge of `search` and `tuning` after `step`, which took `requests` of the budget.
     pub(crate) fn of(
         (step, entry, phase): (usize, usize, Phase),
         search: &Search,
@@ -128,9 +128,9 @@ impl KnownProbe {
             load: probe.spot.load,
             workers: probe.spot.workers,
             passed: match probe.verdict {
-                Verdict::Pass => Some(true),
-                Verdict::Fail => Some(false),
-                Verdict::Undecided => None,
+                LoadVerdict::Pass => Some(true),
+                LoadVerdict::Fail => Some(false),
+                LoadVerdict::Undecided => None,
             },
             estimates: probe.estimates.clone(),
             score: probe.score.is_finite().then_some(probe.score),
@@ -148,9 +148,9 @@ impl KnownProbe {
         Probe {
             spot: Spot { load: self.load, workers: self.workers },
             verdict: match self.passed {
-                Some(true) => Verdict::Pass,
-                Some(false) => Verdict::Fail,
-                None => Verdict::Undecided,
+                Some(true) => LoadVerdict::Pass,
+                Some(false) => LoadVerdict::Fail,
+                None => LoadVerdict::Undecided,
             },
             estimates: self.estimates,
             score: self.score.unwrap_or(f64::INFINITY),

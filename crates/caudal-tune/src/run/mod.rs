@@ -1,4 +1,5 @@
 //! The steps of a plan: screening, tuning, full precision for those that may win, a check of the others, confirmation.
+//! `planning` calls them in their order.
 
 mod answer;
 mod checking;
@@ -11,11 +12,11 @@ use std::sync::atomic::Ordering;
 
 use crate::Phase;
 use crate::candidate::Candidate;
-use crate::crew::each;
 use crate::evidence::Podium;
 use crate::journal::Journal;
-use crate::judge::{Bench, Depth, Precision};
+use crate::judge::{Depth, Precision, ProbeContext};
 use crate::lengths::lengthened;
+use crate::parallel::each;
 use crate::search::{Effort, Level, Search};
 use crate::setting::Tuning;
 
@@ -35,7 +36,7 @@ pub(crate) struct Entry {
 }
 
 pub(crate) struct Run<'a> {
-    bench: Bench<'a>,
+    bench: ProbeContext<'a>,
     journal: &'a dyn Journal,
     threads: usize,
     entries: Vec<Entry>,
@@ -46,7 +47,7 @@ pub(crate) struct Run<'a> {
 
 impl<'a> Run<'a> {
     pub(crate) fn new(
-        bench: Bench<'a>,
+        bench: ProbeContext<'a>,
         journal: &'a dyn Journal,
         threads: usize,
         candidates: Vec<Candidate>,
@@ -71,7 +72,7 @@ impl<'a> Run<'a> {
         self.steps
     }
 
-    /// What was taken of the budget, and simulated.
+    /// The requests that were taken of the budget, and those that were simulated.
     pub(crate) fn spent(&self) -> (u64, u64) {
         let searches = || self.entries.iter().map(|entry| &entry.search);
         (searches().map(|search| search.charged).sum(), searches().map(|search| search.simulated).sum())
@@ -138,7 +139,12 @@ impl<'a> Run<'a> {
 
     /// The next step of the plan: does `work` on the entries of these indices, or finds in the journal what has come
     /// of it.
-    fn on(&mut self, chosen: &[usize], phase: Phase, work: impl Fn(&Bench<'_>, &mut Entry, usize) + Sync) {
+    fn on(
+        &mut self,
+        chosen: &[usize],
+        phase: Phase,
+        work: impl Fn(&ProbeContext<'_>, &mut Entry, usize) + Sync,
+    ) {
         if self.interrupted() {
             return;
         }

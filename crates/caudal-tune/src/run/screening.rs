@@ -1,4 +1,5 @@
-//! First: everything coarsely, what is tuned, and full precision for those that may win.
+//! The first steps of a plan: everything coarsely, tuning, and full precision for the systems that may win.
+//! Called by the run of a plan.
 
 use super::{FAVOURITES, REFINE_FROM, Run};
 use crate::Phase;
@@ -76,7 +77,7 @@ impl Run<'_> {
         Some((search.best()?.spot, search.total_cores(search.bracket.pass?)))
     }
 
-    /// Those that may win.
+    /// Refines the systems that may win.
     pub(super) fn refine(&mut self) {
         let mut chosen = self.leaders(REFINE_FROM, LEADERS, |_| true);
         if chosen.len() < 2 {

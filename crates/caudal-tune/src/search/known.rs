@@ -2,7 +2,7 @@
 
 use crate::bisect::{Bracket, Span};
 use crate::candidate::Spot;
-use crate::judge::{Probe, Verdict};
+use crate::judge::{LoadVerdict, Probe};
 
 use super::scale::{PER_UNIT, Scale};
 use super::{Level, Search};
@@ -24,21 +24,21 @@ impl Search {
     /// The next hardness above the one that passed that was simulated and did not pass.
     pub(crate) fn failed(&self) -> Option<u32> {
         let above = self.bracket.pass.map_or(0, |pass| pass + 1);
-        let failed = |(_, probe): &(&u32, &Probe)| probe.verdict != Verdict::Pass;
+        let failed = |(_, probe): &(&u32, &Probe)| probe.verdict != LoadVerdict::Pass;
         self.probes.range(above..).find(failed).map(|(&hardness, _)| hardness)
     }
 
     /// The nearest hardness above the one that passed at which a target is certainly missed.
     pub(crate) fn missed(&self) -> Option<u32> {
         let above = self.bracket.pass.map_or(0, |pass| pass + 1);
-        let missed = |(_, probe): &(&u32, &Probe)| probe.verdict == Verdict::Fail;
+        let missed = |(_, probe): &(&u32, &Probe)| probe.verdict == LoadVerdict::Fail;
         self.probes.range(above..).find(missed).map(|(&hardness, _)| hardness)
     }
 
     /// The hardest, up to the one that passed (or below what failed, if none did), at which a run that was long
     /// enough met all targets with its whole intervals.
     pub(crate) fn certain(&self) -> Option<u32> {
-        let sure = |(_, probe): &(&u32, &Probe)| probe.verdict == Verdict::Pass;
+        let sure = |(_, probe): &(&u32, &Probe)| probe.verdict == LoadVerdict::Pass;
         let end = match self.bracket {
             Bracket { pass: Some(pass), .. } => pass + 1,
             Bracket { fail, .. } => fail.unwrap_or(u32::MAX),
@@ -80,7 +80,7 @@ impl Search {
         })
     }
 
-    /// What was not precise enough to be decided is to be asked again.
+    /// Forgets probes that were not precise enough to be decided, so that they are asked again.
     pub(crate) fn forget_undecided(&mut self) {
         self.bracket.fail = self.missed();
     }
@@ -101,9 +101,9 @@ impl Search {
     pub(crate) fn revise(&mut self) {
         let Some(pass) = self.bracket.pass else { return };
         let met = |(_, probe): &(&u32, &Probe)| match probe.verdict {
-            Verdict::Pass => true,
-            Verdict::Fail => false,
-            Verdict::Undecided => probe.score < 1.0,
+            LoadVerdict::Pass => true,
+            LoadVerdict::Fail => false,
+            LoadVerdict::Undecided => probe.score < 1.0,
         };
         let known = self.probes.range(..=pass).rev().find(met).map(|(&hardness, _)| hardness);
         if known != Some(pass) {
@@ -132,7 +132,7 @@ impl Search {
         }
     }
 
-    /// What the bracket's ends mean to users.
+    /// The load, or the cores, that users see for an end of the bracket.
     pub(crate) fn value(&self, hardness: u32) -> f64 {
         self.scale.value(hardness)
     }

@@ -1,4 +1,5 @@
-//! How far one system gets: a bisection whose oracle is a simulation.
+//! The search for how far one system gets: a bisection whose oracle is a simulation.
+//! Every step of a plan narrows searches.
 
 mod known;
 mod scale;
@@ -8,10 +9,10 @@ use std::collections::BTreeMap;
 use self::scale::Scale;
 use crate::bisect::{Bracket, bisect};
 use crate::candidate::Candidate;
-use crate::judge::{Bench, Experience, Precision, Probe, Stopped, Verdict, Wanted};
+use crate::judge::{Experience, LoadVerdict, Precision, Probe, ProbeContext, Stopped, Wanted};
 use crate::{Phase, Question};
 
-/// How far a search went.
+/// The precision that a search has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     /// Loads that are undecided after short replications go by their estimates.
@@ -23,7 +24,7 @@ pub(crate) enum Level {
     Reference,
 }
 
-/// What is known of one system.
+/// The search for how far one system gets, with all that is known of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
     pub(crate) candidate: Candidate,
@@ -33,14 +34,14 @@ pub(crate) struct Search {
     /// The most precise probe of each hardness.
     pub(crate) probes: BTreeMap<u32, Probe>,
     pub(crate) simulated: u64,
-    /// What that took of the budget.
+    /// The requests that this took of the budget.
     pub(crate) charged: u64,
     /// Did its share of the budget end before its bracket was narrow?
     pub(crate) exhausted: bool,
     pub(crate) failed: Option<String>,
 }
 
-/// What a step of a search may use.
+/// The means that a step of a search may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
     pub(crate) level: Level,
@@ -50,10 +51,10 @@ pub(crate) struct Effort {
     pub(crate) threads: usize,
 }
 
-/// Whether a hardness passes.
+/// The answer to whether a hardness passes.
 struct Answer {
     passed: bool,
-    /// What it took of the budget to find out.
+    /// The requests of the budget that it took to find out.
     charged: u64,
     /// Is it only for the end of the budget that it did not?
     cut_short: bool,
@@ -79,7 +80,7 @@ impl Search {
         Search { candidate, bracket: Bracket::default(), probes: BTreeMap::new(), ..self.clone() }
     }
 
-    /// What was known `before`; what it has taken since stays spent.
+    /// Returns to the knowledge of `before`; requests that were taken since stay spent.
     pub(crate) fn go_back_to(&mut self, before: Search) {
         let (simulated, charged) = (self.simulated, self.charged);
         *self = Search { simulated, charged, ..before };
@@ -88,7 +89,7 @@ impl Search {
     /// Narrows the bracket, beginning near `guess`, or near what has passed so far.
     pub(crate) fn narrow(
         &mut self,
-        bench: &Bench<'_>,
+        bench: &ProbeContext<'_>,
         effort: Effort,
         guess: Option<u32>,
     ) -> Result<(), Stopped> {
@@ -130,18 +131,24 @@ impl Search {
     }
 
     /// Does this hardness pass? `None` if there is no budget left for it.
-    fn ask(&mut self, bench: &Bench<'_>, effort: Effort, hardness: u32) -> Result<Option<Answer>, Stopped> {
+    fn ask(
+        &mut self,
+        bench: &ProbeContext<'_>,
+        effort: Effort,
+        hardness: u32,
+    ) -> Result<Option<Answer>, Stopped> {
         let known = self.probes.get(&hardness);
-        let counts =
-            |probe: &&Probe| probe.length >= effort.precision.first && probe.verdict != Verdict::Undecided;
+        let counts = |probe: &&Probe| {
+            probe.length >= effort.precision.first && probe.verdict != LoadVerdict::Undecided
+        };
         if let Some(probe) = known.filter(counts) {
-            let passed = probe.verdict == Verdict::Pass;
+            let passed = probe.verdict == LoadVerdict::Pass;
             return Ok(Some(Answer { passed, charged: 0, cut_short: false }));
         }
         let Some(probe) = self.simulate(bench, effort, hardness)? else { return Ok(None) };
         let passed = match (probe.verdict, effort.level) {
-            (Verdict::Pass, _) => true,
-            (Verdict::Undecided, Level::Coarse | Level::Reference) => probe.score < 1.0,
+            (LoadVerdict::Pass, _) => true,
+            (LoadVerdict::Undecided, Level::Coarse | Level::Reference) => probe.score < 1.0,
             _ => false,
         };
         let cut_short = probe.cut_short && !passed;
@@ -151,7 +158,7 @@ impl Search {
     /// Simulates a hardness and keeps the probe, if it is the most precise one there.
     pub(crate) fn simulate(
         &mut self,
-        bench: &Bench<'_>,
+        bench: &ProbeContext<'_>,
         effort: Effort,
         hardness: u32,
     ) -> Result<Option<Probe>, Stopped> {
@@ -170,14 +177,14 @@ impl Search {
         Ok(Some(probe))
     }
 
-    /// What a stage at `hardness` takes of the budget.
-    pub(crate) fn stage_cost(&self, bench: &Bench<'_>, hardness: u32, precision: Precision) -> u64 {
+    /// The requests that a stage at `hardness` takes of the budget.
+    pub(crate) fn stage_cost(&self, bench: &ProbeContext<'_>, hardness: u32, precision: Precision) -> u64 {
         let wanted = Wanted::new(precision, self.experience(bench, hardness));
         bench.stage_cost(&self.candidate, self.scale.spot(hardness), wanted)
     }
 
-    /// What is known from where it was tried nearest to `hardness`.
-    fn experience(&self, bench: &Bench<'_>, hardness: u32) -> Experience {
+    /// The experience from the place nearest to `hardness` where it was tried.
+    fn experience(&self, bench: &ProbeContext<'_>, hardness: u32) -> Experience {
         let nearest = self.probes.iter().min_by_key(|(at, _)| at.abs_diff(hardness));
         nearest.map_or(Experience::default(), |(_, probe)| bench.experience(&self.candidate, probe))
     }

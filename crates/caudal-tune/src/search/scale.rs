@@ -1,4 +1,5 @@
-//! What a hardness means: a load, or a number of workers.
+//! The meaning of a hardness: a load, or a number of workers.
+//! A search bisects over hardnesses and asks here for loads.
 
 use crate::bisect::Span;
 use crate::candidate::{Candidate, Spot};
@@ -9,7 +10,7 @@ use super::Level;
 /// Loads are searched in steps of a thousandth of the machine.
 pub(super) const PER_UNIT: f64 = 1000.0;
 
-/// What a hardness means for a system.
+/// The meaning of a hardness for a system.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Scale {
     /// Thousandths of the machine's capacity.
@@ -65,7 +66,7 @@ impl Scale {
         }
     }
 
-    /// What users see: a load, or cores with the dedicated ones.
+    /// The number that users see: a load, or cores with the dedicated ones.
     pub(super) fn value(self, hardness: u32) -> f64 {
         match self {
             Scale::Load { .. } => f64::from(hardness) / PER_UNIT,

@@ -1,4 +1,5 @@
 //! Tail-control's table for a service: from how much work on is a request given up, by the number of active requests?
+//! `caudal threshold` calls it.
 //!
 //! [`thresholds`] makes bins of the service's work ([`bins`]) and asks [`Pileup`] for each number of active requests.
 //!
@@ -22,7 +23,7 @@ use caudal_workload::Service;
 use caudal_workload::dag::Recorded;
 use serde::Serialize;
 
-pub use self::refine::{Judged, RefineQuestion, Refined, Scaled, refine};
+pub use self::refine::{JudgedPolicy, RefineQuestion, Refined, Scaled, refine};
 use crate::TuneError;
 use crate::show::{digits, percent, time};
 
@@ -152,7 +153,7 @@ impl ThresholdAnswer {
         self.tables().into_iter().all(|(_, rows)| falls(rows))
     }
 
-    /// What a policy file says of thresholds, times `scale`.
+    /// The thresholds times `scale`, as a policy file has them.
     fn config(&self, scale: f64) -> TailControlConfig {
         let threshold = |row: &Row| (row.active, readable(row.threshold_ns));
         let of_rows = |rows: &[Row]| changes(rows).map(threshold).collect();

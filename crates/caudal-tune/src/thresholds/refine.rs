@@ -1,4 +1,5 @@
-//! Does the formulas' table do what they promise, and would other thresholds do better?
+//! Simulation of a formulas' table: does it do what they promise, and would other thresholds do better?
+//! `caudal threshold` calls it.
 //!
 //! 1. The table is simulated with its thresholds times factors from a quarter to four, on the same requests: what is
 //!    certainly worse than the best is dropped, the others get more replications, and the factors between the best and its
@@ -13,30 +14,29 @@ use std::sync::Arc;
 use caudal_config::{Costs, Measure, Stop, System, WarmUp, find_preset};
 use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::parallelism::thresholds::Knowledge;
-use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged as Precise, Results};
+use caudal_sim::experiment::{Experiment, ExperimentError, Judged, Results};
 use caudal_stats::{Estimate, Linear};
 use caudal_workload::{Arrivals, Graphs, Service};
 use serde::Serialize;
 
 use super::{ThresholdAnswer, ThresholdQuestion};
-use crate::question::{Phase, Progress};
-use crate::{Host, TuneError};
+use crate::{Crew, Phase, Progress, TuneError};
 
 /// Factors that are tried first.
 const FACTORS: [f64; 9] = [0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0];
-/// Replications of a first look, and of what is left after it.
-const LOOKS: [u32; 2] = [8, 24];
+/// Replications of the first interim analysis, and of what is left after it.
+const STAGES: [u32; 2] = [8, 24];
 /// Replications on requests that the search has not seen.
 const JUDGED: u32 = 40;
 
 /// A question to [`refine()`].
 #[derive(Clone, Debug)]
 pub struct RefineQuestion<'a> {
-    /// What the table is for.
+    /// The question that the table answers.
     pub question: &'a ThresholdQuestion<'a>,
     /// When requests arrive.
     pub arrivals: &'a Arrivals,
-    /// What of a request can be done in parallel.
+    /// The graphs of the requests: how much of each can be done in parallel.
     pub dag: Arc<Graphs>,
     /// Seed, and confidence of intervals.
     pub measure: &'a Measure,
@@ -47,19 +47,20 @@ pub struct RefineQuestion<'a> {
 impl RefineQuestion<'_> {
     /// About how many requests it takes.
     pub fn expected(&self) -> u64 {
-        let replications = FACTORS.len() as u64 / 2 * u64::from(LOOKS[0] + LOOKS[1]) + 4 * u64::from(JUDGED);
+        let replications =
+            FACTORS.len() as u64 / 2 * u64::from(STAGES[0] + STAGES[1]) + 4 * u64::from(JUDGED);
         replications * (self.requests + self.requests / 5)
     }
 }
 
-/// What came of the thresholds times a factor.
+/// The simulated result of the thresholds times a factor.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Scaled {
     /// The factor.
     pub scale: f64,
     /// Share of the requests that are late.
     pub late: Estimate,
-    /// That over the share under the table itself.
+    /// The share over that under the table itself.
     pub over_table: Estimate,
     /// Replications.
     pub replications: usize,
@@ -67,8 +68,8 @@ pub struct Scaled {
 
 /// A policy on requests that the search has not seen.
 #[derive(Clone, Debug, Serialize)]
-pub struct Judged {
-    /// Which one.
+pub struct JudgedPolicy {
+    /// The name of the policy.
     pub policy: String,
     /// Share of the requests that are late.
     pub late: Estimate,
@@ -76,15 +77,15 @@ pub struct Judged {
     pub chosen_over: Option<Estimate>,
 }
 
-/// What simulation says of a table.
+/// The result of simulating a table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Refined {
-    /// What the thresholds are multiplied by: 1 unless another factor is certainly better.
+    /// The factor of the thresholds: 1 unless another factor is certainly better.
     pub scale: f64,
     /// All factors that were tried, rising.
     pub tried: Vec<Scaled>,
     /// The chosen thresholds, the table, the best factor of the search, steal-first and admit-first on fresh requests.
-    pub judged: Vec<Judged>,
+    pub judged: Vec<JudgedPolicy>,
     /// Requests that were simulated.
     pub requests: u64,
 }
@@ -96,17 +97,17 @@ pub struct Refined {
 pub fn refine(
     asked: &RefineQuestion<'_>,
     found: &ThresholdAnswer,
-    host: &Host<'_>,
+    crew: &Crew<'_, Progress>,
 ) -> Result<Refined, TuneError> {
     if asked.dag.is_serial() {
         return Err(TuneError::Thresholds(
             "a request that is done on one core is large or not, it is all the same".to_owned(),
         ));
     }
-    let bench = Bench {
+    let bench = RefineRuns {
         asked,
         found,
-        host,
+        crew,
         service: asked.question.service.clone().with_dag(Graphs::clone(&asked.dag)),
     };
     let tried = bench.search()?;
@@ -115,7 +116,7 @@ pub fn refine(
 }
 
 /// A simulated policy.
-struct Trial {
+struct PolicyTrial {
     policy: Policy,
     results: Results,
 }
@@ -127,7 +128,7 @@ enum Policy {
     AdmitFirst,
 }
 
-impl Trial {
+impl PolicyTrial {
     fn scale(&self) -> f64 {
         if let Policy::Scaled(scale) = self.policy { scale } else { 1.0 }
     }
@@ -137,23 +138,23 @@ impl Trial {
     }
 }
 
-struct Bench<'a> {
+struct RefineRuns<'a> {
     asked: &'a RefineQuestion<'a>,
     found: &'a ThresholdAnswer,
-    host: &'a Host<'a>,
+    crew: &'a Crew<'a, Progress>,
     service: Service,
 }
 
-impl Bench<'_> {
+impl RefineRuns<'_> {
     /// Every factor that is worth trying, rising.
-    fn search(&self) -> Result<Vec<Trial>, TuneError> {
+    fn search(&self) -> Result<Vec<PolicyTrial>, TuneError> {
         let seed = self.asked.measure.seed;
-        let try_out = |scale| self.simulate(Policy::Scaled(scale), seed, LOOKS[0]);
+        let try_out = |scale| self.simulate(Policy::Scaled(scale), seed, STAGES[0]);
         let mut trials = FACTORS.into_iter().map(try_out).collect::<Result<Vec<_>, _>>()?;
         for _ in 0..2 {
             self.lengthen(&mut trials)?;
             for between in self.between(&trials) {
-                let trial = self.simulate(Policy::Scaled(between), seed, LOOKS[1])?;
+                let trial = self.simulate(Policy::Scaled(between), seed, STAGES[1])?;
                 let at = trials.partition_point(|other| other.scale() < between);
                 trials.insert(at, trial);
             }
@@ -161,8 +162,8 @@ impl Bench<'_> {
         Ok(trials)
     }
 
-    /// Those that are not certainly worse than the best get as many replications as there are.
-    fn lengthen(&self, trials: &mut [Trial]) -> Result<(), TuneError> {
+    /// Gives as many replications as there are to the thresholds that are not certainly worse than the best.
+    fn lengthen(&self, trials: &mut [PolicyTrial]) -> Result<(), TuneError> {
         let leader = best(trials, self.asked.question).scale();
         let at = trials.iter().position(|trial| trial.scale() == leader).unwrap_or(0);
         let open: Vec<usize> = (0..trials.len())
@@ -173,28 +174,31 @@ impl Bench<'_> {
             })
             .collect();
         for trial in open {
-            let more = LOOKS[1].saturating_sub(trials[trial].replications() as u32);
+            let more = STAGES[1].saturating_sub(trials[trial].replications() as u32);
             self.extend(&mut trials[trial], self.asked.measure.seed, more)?;
         }
         Ok(())
     }
 
     /// Factors between the best and those next to it.
-    fn between(&self, trials: &[Trial]) -> Vec<f64> {
+    fn between(&self, trials: &[PolicyTrial]) -> Vec<f64> {
         let scale = best(trials, self.asked.question).scale();
-        let below = trials.iter().map(Trial::scale).filter(|&other| other < scale).fold(0.0, f64::max);
-        let above =
-            trials.iter().map(Trial::scale).filter(|&other| other > scale).fold(f64::INFINITY, f64::min);
+        let below = trials.iter().map(PolicyTrial::scale).filter(|&other| other < scale).fold(0.0, f64::max);
+        let above = trials
+            .iter()
+            .map(PolicyTrial::scale)
+            .filter(|&other| other > scale)
+            .fold(f64::INFINITY, f64::min);
         let middle = |other: f64| ((scale * other).sqrt() * 100.0).round() / 100.0;
         let near = [below, above].into_iter().filter(|&other| other > 0.0 && other.is_finite()).map(middle);
         near.filter(|new| trials.iter().all(|trial| (trial.scale() / new - 1.0).abs() > 0.04)).collect()
     }
 
     /// All that matters once more, on requests that the search has not seen.
-    fn judge(&self, trials: Vec<Trial>, best: f64) -> Result<Refined, TuneError> {
+    fn judge(&self, trials: Vec<PolicyTrial>, best: f64) -> Result<Refined, TuneError> {
         let seed = self.asked.measure.seed.wrapping_add(1);
         let simulate = |policy| {
-            (self.host.progress)(Progress { phase: Phase::Confirming, requests: 0 });
+            (self.crew.progress)(Progress { phase: Phase::Confirming, requests: 0 });
             self.simulate(policy, seed, JUDGED)
         };
         let mut policies = vec![Policy::Scaled(1.0), Policy::StealFirst, Policy::AdmitFirst];
@@ -206,7 +210,7 @@ impl Bench<'_> {
         let chosen = &fresh[usize::from(wins)];
         let judged = fresh
             .iter()
-            .map(|trial| Judged {
+            .map(|trial| JudgedPolicy {
                 policy: match trial.policy {
                     Policy::Scaled(1.0) => "the table".to_owned(),
                     Policy::Scaled(scale) => format!("the table times {scale}"),
@@ -218,7 +222,7 @@ impl Bench<'_> {
             })
             .collect();
         let table = trials.iter().find(|trial| trial.scale() == 1.0);
-        let scaled = |trial: &Trial| Scaled {
+        let scaled = |trial: &PolicyTrial| Scaled {
             scale: trial.scale(),
             late: self.late(trial),
             over_table: table.map_or(Estimate::MISSING, |table| self.ratio(trial, table)),
@@ -235,12 +239,12 @@ impl Bench<'_> {
 
     // The method by itself would be one of a single lifetime.
     #[allow(clippy::redundant_closure_for_method_calls)]
-    fn simulate(&self, policy: Policy, seed: u64, replications: u32) -> Result<Trial, TuneError> {
+    fn simulate(&self, policy: Policy, seed: u64, replications: u32) -> Result<PolicyTrial, TuneError> {
         let results = self.with(policy, seed, replications, |experiment, crew| experiment.run(crew))?;
-        Ok(Trial { policy, results })
+        Ok(PolicyTrial { policy, results })
     }
 
-    fn extend(&self, trial: &mut Trial, seed: u64, more: u32) -> Result<(), TuneError> {
+    fn extend(&self, trial: &mut PolicyTrial, seed: u64, more: u32) -> Result<(), TuneError> {
         if more > 0 {
             let before = trial.results.simulated;
             self.with(trial.policy, seed, more, |experiment, crew| {
@@ -280,10 +284,10 @@ impl Bench<'_> {
             mean_gap_ps: 1e12 / question.rate_per_s,
             measure: &measure,
             quick: false,
-            judged: Precise::Reported,
+            judged: Judged::Reported,
         };
-        let progress = |requests| (self.host.progress)(Progress { phase: Phase::Tuning, requests });
-        let crew = Crew { threads: self.host.threads, stop: self.host.stop, progress: &progress };
+        let progress = |requests| (self.crew.progress)(Progress { phase: Phase::Tuning, requests });
+        let crew = Crew { threads: self.crew.threads, stop: self.crew.stop, progress: &progress };
         work(&experiment, &crew).map_err(|error| match error {
             ExperimentError::Interrupted(_) => TuneError::Interrupted,
             ExperimentError::Variant(what) => TuneError::Thresholds(what),
@@ -311,7 +315,7 @@ impl Bench<'_> {
     }
 
     /// Share of the requests that are late, each by the target of its class.
-    fn late(&self, trial: &Trial) -> Estimate {
+    fn late(&self, trial: &PolicyTrial) -> Estimate {
         let (question, confidence) = (self.asked.question, self.asked.measure.stop.confidence);
         match late(trial, question, trial.replications()) {
             None => Estimate::MISSING,
@@ -324,7 +328,7 @@ impl Bench<'_> {
     }
 
     /// The share of late requests under `a` over that under `b`, in as many replications as both have.
-    fn ratio(&self, a: &Trial, b: &Trial) -> Estimate {
+    fn ratio(&self, a: &PolicyTrial, b: &PolicyTrial) -> Estimate {
         let common = a.replications().min(b.replications());
         let [first, second] = [a, b].map(|trial| late(trial, self.asked.question, common));
         match (first, second) {
@@ -337,7 +341,7 @@ impl Bench<'_> {
 }
 
 /// Share of the requests that are late in the first replications; none in overload.
-fn late(trial: &Trial, question: &ThresholdQuestion<'_>, replications: usize) -> Option<Linear> {
+fn late(trial: &PolicyTrial, question: &ThresholdQuestion<'_>, replications: usize) -> Option<Linear> {
     let Results { overloaded, all, classes, .. } = &trial.results;
     if *overloaded {
         return None;
@@ -368,9 +372,9 @@ fn none_late(results: &Results, question: &ThresholdQuestion<'_>, confidence: f6
 }
 
 /// The trial with the fewest late requests, by as many replications as it has.
-fn best<'a>(trials: &'a [Trial], question: &ThresholdQuestion<'_>) -> &'a Trial {
-    let most = trials.iter().map(Trial::replications).max().unwrap_or(0);
-    let share = |trial: &Trial| {
+fn best<'a>(trials: &'a [PolicyTrial], question: &ThresholdQuestion<'_>) -> &'a PolicyTrial {
+    let most = trials.iter().map(PolicyTrial::replications).max().unwrap_or(0);
+    let share = |trial: &PolicyTrial| {
         late(trial, question, trial.replications()).map_or(f64::INFINITY, |share| share.value())
     };
     let open = trials.iter().filter(|trial| trial.replications() == most);

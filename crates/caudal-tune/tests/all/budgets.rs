@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use caudal_config::{File, Measure, Offered, Rate, Workload, presets};
-use caudal_tune::{Budget, Goal, Host, Machine, NoJournal, Plan, Question, plan, plan_on_enough_cores};
+use caudal_config::{File, Offered, Rate, Workload, presets};
+use caudal_tune::{Budget, Crew, Goal, Machine, NoJournal, Plan, Question, plan_on_enough_cores};
+
+use crate::asked::planned;
 
 /// By so much a budget may be passed.
 const HOLDS_WITHIN: f64 = 1.5;
@@ -24,20 +26,10 @@ fn question(workload: Arc<Workload>, target: &str, systems: &[&str]) -> Question
     Question {
         workload_name: "exponential".to_owned(),
         workload,
-        targets: vec![target.parse().expect("a target")],
         machine: Machine::Cores(16),
-        goal: Goal::HighestLoad,
-        systems: systems.iter().map(|&name| name.to_owned()).collect(),
-        costs: Vec::new(),
-        measure: Measure::default(),
         budget: Budget { requests: 1_000_000 },
-        quick: true,
+        ..crate::asked::question("exp-1us", target, systems)
     }
-}
-
-fn planned(question: &Question) -> Plan {
-    let host = Host { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
-    plan(question, &host).expect("a plan")
 }
 
 /// What the events of `plan` take, in requests as its budget has them: the first four of each are never turns.
@@ -67,7 +59,7 @@ fn ratio(system: &str, forks: bool, mean: &str) -> f64 {
     let asked = question(workload(mean, if forks { "dag = {}\n" } else { "" }), &target, &systems);
     // Requests that fork are hundreds of leaves each.
     let requests = if forks { 24_000_000 } else { asked.budget.requests };
-    let plan = planned(&Question { budget: Budget { requests }, ..asked });
+    let plan = planned(&Question { budget: Budget { requests }, ..asked }, 2);
     let ratio = taken(&plan, system, forks).max(plan.spent as f64) / plan.budget as f64;
     println!(
         "{system:28}{mean:>8} {ratio:.2} (charged {:.2}, {:.1} events a request)",
@@ -119,7 +111,7 @@ fn budgets_hold_for_every_system_of_the_catalogue() {
 fn quanta_are_as_long_as_services_need_where_each_turn_is_simulated() {
     let quantum = |mean: &str| {
         let target = format!("p99 < {}", times(mean, 9));
-        let plan = planned(&question(workload(mean, ""), &target, &["shinjuku"]));
+        let plan = planned(&question(workload(mean, ""), &target, &["shinjuku"]), 2);
         let tuned = plan.rows.first().map(|row| row.varied["discipline.quantum"].clone());
         tuned.unwrap_or_default().as_str().map(str::to_owned)
     };
@@ -131,8 +123,8 @@ fn quanta_are_as_long_as_services_need_where_each_turn_is_simulated() {
 
 /// As many cores as it takes.
 fn on_enough_cores(question: Question) -> (Question, Plan) {
-    let host = Host { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
-    plan_on_enough_cores(&question.on_enough_cores(), &host, &NoJournal).expect("a plan")
+    let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
+    plan_on_enough_cores(&question.on_enough_cores(), &crew, &NoJournal).expect("a plan")
 }
 
 #[test]

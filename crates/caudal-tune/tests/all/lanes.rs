@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use caudal_config::{Costs, File, LatencyStatistic, Measure};
-use caudal_tune::lanes::{Drift, Family, Judged, LANES_MAX, LanesAnswer, LanesQuestion, Layout, find};
-use caudal_tune::{Budget, Host, Journal, NoJournal, TuneError};
+use caudal_tune::lanes::{Drift, Family, JudgedSystem, LANES_MAX, LanesAnswer, LanesQuestion, Layout, find};
+use caudal_tune::{Budget, Crew, Journal, NoJournal, TuneError};
 
 const HEAVY: &str = "{ distribution = \"bimodal\", short = \"1us\", long = \"100us\", p_long = 0.02 }";
 
@@ -33,7 +33,7 @@ fn question(service: &str, family: Family, cores: u32) -> LanesQuestion {
 
 fn asked(question: &LanesQuestion, journal: &dyn Journal) -> Result<LanesAnswer, TuneError> {
     let stop = AtomicBool::new(false);
-    find(question, &Host { threads: 2, stop: &stop, progress: &|_| {} }, journal)
+    find(question, &Crew { threads: 2, stop: &stop, progress: &|_| {} }, journal)
 }
 
 fn answer(question: &LanesQuestion) -> LanesAnswer {
@@ -77,7 +77,7 @@ fn lanes_are_found_for_far_percentiles() {
     assert!(found.layout.lanes() > 1 && found.is_worth_it(), "{}", found.headline);
     // Nothing that could have been the answer is certainly shorter.
     let own = &found.judged[0];
-    let better = |judged: &Judged| judged.layout.is_some() && judged.target.high < own.target.low;
+    let better = |judged: &JudgedSystem| judged.layout.is_some() && judged.target.high < own.target.low;
     assert!(!found.judged.iter().any(better), "{}", found.headline);
 }
 
@@ -117,7 +117,7 @@ fn the_answer_does_not_depend_on_threads() {
     let question = question(HEAVY, Family::SqdSita, 4);
     let stop = AtomicBool::new(false);
     let with = |threads| {
-        let found = find(&question, &Host { threads, stop: &stop, progress: &|_| {} }, &NoJournal)
+        let found = find(&question, &Crew { threads, stop: &stop, progress: &|_| {} }, &NoJournal)
             .expect("an answer");
         serde_json::to_string(&found.steps).expect("JSON") + &found.headline + &found.explanation.join("")
     };
@@ -151,7 +151,7 @@ fn a_race_that_is_cut_short_is_the_same_on_any_threads_and_in_pieces() {
     let whole = answer(&question);
     assert!(whole.cut_short && whole.steps.iter().any(|step| step.cut_short), "{:?}", whole.explanation);
     let stop = AtomicBool::new(false);
-    let alone = find(&question, &Host { threads: 1, stop: &stop, progress: &|_| {} }, &NoJournal);
+    let alone = find(&question, &Crew { threads: 1, stop: &stop, progress: &|_| {} }, &NoJournal);
     assert_eq!(text(&alone.expect("an answer")), text(&whole));
     assert_eq!(text(&in_pieces(&question).0), text(&whole));
 }
@@ -238,7 +238,9 @@ fn what_can_not_be_asked_is_refused() {
     let refused = |question: LanesQuestion| question.check().expect_err("refused").to_string();
     assert!(refused(LanesQuestion { load: 1.0, ..base() }).contains("load is 1.000"));
     assert!(refused(LanesQuestion { cores: 0, ..base() }).contains("cores"));
-    assert!(refused(LanesQuestion { reservations: Some(vec![2, 1]), ..base() }).contains("make 4 together"));
+    assert!(
+        refused(LanesQuestion { reservations: Some(vec![2, 1]), ..base() }).contains("sum to the 4 servers")
+    );
     assert!(refused(LanesQuestion { reservations: Some(vec![4, 0]), ..base() }).contains("above 0"));
     let target = LatencyStatistic::parse("scan p99").expect("a statistic");
     assert!(refused(LanesQuestion { target, ..base() }).contains("no class `scan`"));
@@ -280,8 +282,8 @@ fn in_pieces(question: &LanesQuestion) -> (LanesAnswer, u32) {
     loop {
         book.stop.store(false, Ordering::Relaxed);
         book.stop_after.store(2, Ordering::Relaxed);
-        let host = Host { threads: 2, stop: &book.stop, progress: &|_| {} };
-        match find(question, &host, &book) {
+        let crew = Crew { threads: 2, stop: &book.stop, progress: &|_| {} };
+        match find(question, &crew, &book) {
             Ok(found) if !found.interrupted => return (found, rounds),
             Ok(_) | Err(TuneError::Interrupted) => rounds += 1,
             Err(error) => panic!("{error}"),

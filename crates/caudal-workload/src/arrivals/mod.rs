@@ -1,4 +1,5 @@
-//! When requests arrive.
+//! Arrival processes: their specs in policy files, and their compiled form.
+//! The configuration compiles a spec; the simulator and measured runs take samplers of it.
 
 mod profile;
 mod read;
@@ -192,9 +193,9 @@ impl TimestampColumns {
 /// The rate and the work of a request at a time, as multiples of their means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OfferedAt {
-    /// Of the rate.
+    /// The factor of the mean rate.
     pub rate: f64,
-    /// Of a request's service time.
+    /// The factor of a request's mean service time.
     pub work: f64,
 }
 

@@ -1,4 +1,5 @@
-//! Reading [`ArrivalSpec`] from a file.
+//! Deserialisation of [`ArrivalSpec`], with errors that say what was given and what is allowed.
+//! serde calls it, for policy files.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
 use super::{ArrivalSpec, GapPhase, GapPhases, GapSpread, RampPoint, Step, TimestampColumns, TimestampFile};
 use crate::input::Unit;
+use crate::nearest::unknown;
 use crate::spec::{keys, need};
 
 const PROCESSES: [&str; 8] =
@@ -55,7 +57,7 @@ impl Keys {
         match name {
             "poisson" | "constant" => {
                 only(&[])?;
-                simple(name).ok_or_else(|| unknown(name))
+                simple(name).ok_or_else(|| unknown("arrival process", name, &PROCESSES))
             }
             "log-normal" => {
                 only(&["scv", "sigma"])?;
@@ -92,7 +94,7 @@ impl Keys {
                 only(&["points"])?;
                 Ok(ArrivalSpec::Ramps { points: need(&what, "points", self.points)? })
             }
-            other => Err(unknown(other)),
+            other => Err(unknown("arrival process", other, &PROCESSES)),
         }
     }
 }
@@ -103,12 +105,6 @@ fn simple(name: &str) -> Option<ArrivalSpec> {
         "constant" => Some(ArrivalSpec::Constant),
         _ => None,
     }
-}
-
-fn unknown(name: &str) -> String {
-    let near = crate::nearest::nearest(name, PROCESSES.iter().copied());
-    let hint = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
-    format!("no arrival process is called \"{name}\"{hint} (there are {})", PROCESSES.join(", "))
 }
 
 impl<'de> Deserialize<'de> for ArrivalSpec {
@@ -125,7 +121,7 @@ impl<'de> Deserialize<'de> for ArrivalSpec {
                     E::custom(if more {
                         format!("\"{name}\" needs parameters; write {{ process = \"{name}\", … }}")
                     } else {
-                        unknown(name)
+                        unknown("arrival process", name, &PROCESSES)
                     })
                 })
             }

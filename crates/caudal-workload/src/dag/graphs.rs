@@ -1,4 +1,5 @@
-//! Which graph a request has: one that is the same for all, or one of those that were recorded.
+//! The graphs of a service's requests: one that is the same for all, or one of those that were recorded.
+//! A service holds them, and the simulator asks for the graph of a request.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ pub struct Graphs {
 /// Statistics of recorded graphs, which are in the order of their work.
 #[derive(Debug, PartialEq)]
 pub struct Recorded {
-    /// Work and class of each.
+    /// The work in ps and the class of each recorded request.
     keys: Vec<(u64, u8)>,
     spans_ps: Vec<u64>,
     /// Share of the requests with each.

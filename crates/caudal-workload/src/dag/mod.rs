@@ -1,4 +1,5 @@
-//! What of a request can be done in parallel: a fork/join graph, in shares of its work.
+//! Fork/join graphs: how much of a request can be done in parallel, in shares of its work.
+//! The simulator walks them; recorded ones come from the reader of graphs.
 //!
 //! ```text
 //!   { serial = 0.1 }                            steps = [ { serial = 0.2 }, { fork = [ [{ loop = 0.3 }], [{ serial = 0.1 }, { loop = 0.4 }] ] } ]
@@ -51,7 +52,7 @@ struct Node {
 /// Into how many leaves a node is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leaves {
-    /// None: it is serial.
+    /// One node: the request is serial.
     One,
     /// As many as the grain says.
     ByGrain,
@@ -93,7 +94,7 @@ impl Dag {
         assemble(&parts, &before, total, Grain::default())
     }
 
-    /// Nodes.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -168,9 +169,9 @@ impl Dag {
     }
 }
 
-/// Most leaves of a loop.
+/// The largest number of leaves of a loop.
 pub const LEAVES_MAX: u32 = 1 << 20;
-/// Most nodes of a graph.
+/// The largest number of nodes of a graph.
 pub const NODES_MAX: usize = 1 << 16;
 
 /// Puts nodes after each other, or beside each other.

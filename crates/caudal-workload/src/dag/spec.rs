@@ -1,4 +1,5 @@
-//! A fork/join graph as a file says it.
+//! A fork/join graph as a file describes it (`dag = { … }`), and its compilation into a [`Dag`](super::Dag).
+//! The configuration reads it.
 
 use caudal_policy::Picos;
 use serde::{Deserialize, Serialize};

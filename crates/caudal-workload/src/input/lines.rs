@@ -1,4 +1,5 @@
 //! A time in each line of a text: of ping, of ioping, of logs, of `strace -T` and `ltrace -T`.
+//! Called by the recogniser where nothing else fits.
 //!
 //! A time is a number and its unit (`time=0.045 ms`, `took 12ms`, `in 1m 12s`). Where lines have several, it is the one with the name that
 //! most lines have, or the first one. Lines that say something else of their time than the others (a total below the tests, a wait
@@ -339,7 +340,7 @@ fn refuse_summaries(
 fn tell_kinds_apart(text: &str, place: &Place<'_>) -> Result<(), WorkloadError> {
     /// Most kinds that somebody would choose from.
     const KINDS_MAX: usize = 12;
-    /// Most lines of a summary.
+    /// The largest number of lines of a summary.
     const FEW: usize = 8;
     /// A kind, as the line is up to its time, and without the numbers.
     #[derive(Default)]

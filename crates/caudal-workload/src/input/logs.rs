@@ -1,5 +1,6 @@
 //! Logs: times under keys, as in `latency_ms=3` (logfmt), and where HAProxy and web servers write them,
 //! and as fields of InfluxDB's line protocol.
+//! Called by the recogniser.
 //!
 //! A line is a list of keys and values. In a line of logfmt they stand there; in one of HAProxy or of a web server the places
 //! have names of their own, and what its format adds behind them has its number, or its key. Which key holds the times follows from

@@ -1,4 +1,5 @@
-//! Files with measured times, as the tools that measure write them.
+//! Readers of files with measured times, in the formats of the tools that measure.
+//! Specs of services and of arrivals read through them, and `caudal workload convert`.
 //!
 //! * [`source`]: the bytes, of a file, a pipe or standard input, gzip, zstd or plain.
 //! * [`recognise`]: what they are, by their content.
@@ -99,7 +100,7 @@ pub struct Taken {
     pub unit_by: &'static str,
     /// How many there are of what it holds.
     pub values: u64,
-    /// And what that is.
+    /// The things that are counted.
     pub counted: Counted,
     /// Rows that the condition left out.
     pub left_out: u64,
@@ -118,7 +119,7 @@ pub enum Counted {
 }
 
 impl Counted {
-    /// As outputs name it.
+    /// The plural in outputs.
     pub fn name(self) -> &'static str {
         match self {
             Counted::Values => "values",
@@ -204,7 +205,7 @@ pub(crate) enum Data {
 /// One measured value and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// From 1.
+    /// The number of the line, from 1.
     pub(crate) line: u64,
     pub(crate) ps: u64,
 }
@@ -287,7 +288,7 @@ impl Trace {
         Ok(())
     }
 
-    /// Values of each class.
+    /// The number of values of each class.
     pub(crate) fn counts(&self) -> Vec<u64> {
         let mut counts = vec![0; self.classes.len()];
         (0..self.ps.len()).for_each(|at| counts[usize::from(self.class_of(at))] += 1);

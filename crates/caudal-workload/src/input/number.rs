@@ -91,7 +91,7 @@ impl Number {
         Number { mantissa: u128::from(value), exponent: 0, unit: None }
     }
 
-    /// So many picoseconds.
+    /// A number of picoseconds.
     pub(crate) fn of_ps(ps: u64) -> Number {
         Number { mantissa: u128::from(ps), exponent: -12, unit: Some(Unit::S) }
     }
@@ -152,8 +152,8 @@ impl Number {
 
 /// A duration in several units, the largest first: `2min 15.123s`, `1h2m3s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parts {
-    /// All of it, in seconds.
+pub(crate) struct NumberParts {
+    /// The sum of all parts, in seconds.
     pub(crate) number: Number,
     /// How many bytes it takes.
     pub(crate) bytes: usize,
@@ -163,7 +163,7 @@ pub(crate) struct Parts {
 
 /// The duration at the beginning of `text` that is written in units of falling size, of which the first is minutes, hours or days. A single
 /// `5m` is one as well: whether it means minutes is for the caller to know.
-pub(crate) fn parts(text: &str) -> Option<Parts> {
+pub(crate) fn parts(text: &str) -> Option<NumberParts> {
     /// Seconds in a unit, as a number and a power of ten.
     fn unit(word: &str) -> Option<(u128, i32)> {
         match word.to_lowercase().as_str() {
@@ -200,7 +200,7 @@ pub(crate) fn parts(text: &str) -> Option<Parts> {
         mantissa = mantissa.checked_add(part.checked_mul(power)?)?;
     }
     let number = Number { mantissa, exponent: finest, unit: Some(Unit::S) };
-    Some(Parts { number, bytes, units: found.len() as u32 })
+    Some(NumberParts { number, bytes, units: found.len() as u32 })
 }
 
 /// A duration as node prints it, with its pattern behind it: `1:15.123 (m:ss.mmm)`; and how many bytes it takes.

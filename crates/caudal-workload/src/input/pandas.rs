@@ -1,4 +1,5 @@
-//! What pandas prints of a series, as a table: an index, blanks, and a value a line, and below them its name and type.
+//! Series as pandas prints them: an index, blanks and a value a line, and below them a name and a type.
+//! Called by the recogniser.
 //!
 //! ```text
 //! count    4000.000000

@@ -33,7 +33,7 @@ pub(crate) struct Moments {
 /// A statistic, which sums up many times in one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Statistic {
-    /// 0 to 100.
+    /// A percentile, 0 to 100.
     Percentile(f64),
     Mean,
     /// The standard deviation.

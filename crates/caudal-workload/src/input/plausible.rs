@@ -61,7 +61,7 @@ impl Plausible {
         Plausible { values, sum, fractions: u64::from(has_fractions), first, ..Plausible::default() }
     }
 
-    /// Numbers under this name.
+    /// The state before any number of a column or key with this name was seen.
     pub(crate) fn called(name: &str) -> Plausible {
         const LATENCIES: [&str; 10] = [
             "latency",

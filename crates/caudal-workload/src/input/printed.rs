@@ -1,6 +1,7 @@
-//! What programs print for people to read, as the table that it shows: tables with borders or rules (psql, mysql, sqlite3, DuckDB,
+//! Tables and records that programs print for people, made into CSV: tables with borders or rules (psql, mysql, sqlite3, DuckDB,
 //! ClickHouse, Polars, Markdown), records whose fields stand below each other (`\x` of psql, `\G` of mysql, `.mode line` of sqlite3,
 //! `Vertical` of ClickHouse), and what databases say that each statement took.
+//! Called by the recogniser.
 //!
 //! Each becomes CSV whose rows are at the lines where they were, so that a mistake is pointed at where it is.
 

@@ -1,4 +1,5 @@
-//! What a file is, by its content.
+//! The format of a file, recognised by its content, and the call of the reader for it.
+//! The entry of all reading: specs and conversions call it.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
 //! The bytes of an input: a file, a pipe or standard input, gzip or zstd or neither, as they come.
+//! Every reader reads through it; the recogniser sees its head.
 //!
 //! A thread reads ahead; whoever reads from it is never blocked for longer than [`PATIENCE`], so that a request to stop is
 //! heard while a pipe is silent. What is read is not kept: memory does not grow with the file.
@@ -39,10 +40,10 @@ pub fn stop_reading_when(flag: Arc<AtomicBool>) {
     let _ = STOP.set(flag);
 }
 
-/// Was it asked to stop?
+/// Checks whether reading was asked to stop.
 ///
 /// # Errors
-/// If so.
+/// [`WorkloadError::Interrupted`], if it was.
 pub(crate) fn check_stop() -> Result<(), WorkloadError> {
     if is_stopping() { Err(WorkloadError::Interrupted) } else { Ok(()) }
 }
@@ -133,7 +134,7 @@ impl Source {
         whole.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
     }
 
-    /// All of it.
+    /// The whole input in memory.
     ///
     /// # Errors
     /// If it cannot be read, is larger than a gigabyte, and when it was asked to stop.
@@ -149,7 +150,7 @@ impl Source {
         ))
     }
 
-    /// All of it, as it comes.
+    /// The whole input as a stream.
     pub(crate) fn stream(self) -> impl Read {
         Cursor::new(self.head).chain(self.rest)
     }
@@ -184,7 +185,7 @@ struct Damaged {
 
 /// The unpacked beginning of a packed input.
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenBytes {
     bytes: Cell<u64>,
     ends: Cell<bool>,
     /// Did reading fail, rather than unpacking?
@@ -194,7 +195,7 @@ struct Seen {
 /// Counts what is read through it.
 struct Tap<R> {
     input: R,
-    seen: Rc<Seen>,
+    seen: Rc<SeenBytes>,
 }
 
 impl<R> Tap<R> {
@@ -223,7 +224,7 @@ struct Unpacked<U> {
     /// Bytes that were read ahead and not looked at.
     unread: fn(&U) -> usize,
     packing: &'static str,
-    seen: Rc<Seen>,
+    seen: Rc<SeenBytes>,
 }
 
 impl<U: Read> Read for Unpacked<U> {

@@ -1,5 +1,6 @@
 //! Texts of tools that are known by what they print: those that hold no times of requests, with what to do instead, and those
 //! that hold times in a way of their own: `cyclictest -v`, the full log of sockperf.
+//! Called by the recogniser.
 
 use std::path::Path;
 
@@ -26,7 +27,7 @@ pub(super) const PROFILE: &str = "is what a profiler writes, which says where ti
 pub(super) const MTR: &str =
     "is mtr's report, which sums up what each hop answered; `mtr --raw HOST` writes every answer";
 
-/// Texts that sum up.
+/// Texts of tools that sum up many requests.
 const SUMMARIES: [Summary; 24] = [
     Summary {
         begins: "Time (mean",

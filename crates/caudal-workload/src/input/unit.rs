@@ -1,4 +1,5 @@
-//! Units of times, and where a file says them.
+//! Units of times, and how names of columns, metrics and maps mention them.
+//! Every reader asks for the unit of a name.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,11 +24,11 @@ pub enum Unit {
 /// The unit that a name mentions, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// This one.
+    /// The name mentions this unit.
     Unit(Unit),
     /// One that is not known here, such as minutes or cycles, or two at once.
     Unknown,
-    /// None.
+    /// The name mentions no unit.
     Nothing,
 }
 
@@ -46,7 +47,7 @@ impl Unit {
         }
     }
 
-    /// How files write it.
+    /// The name of the unit in files.
     pub fn name(self) -> &'static str {
         match self {
             Unit::Ps => "ps",

@@ -1,4 +1,5 @@
-//! What looks suspicious about measured values. Findings are pointed out; nothing is ever dropped.
+//! Suspicious facts about measured values. They are pointed out; nothing is ever dropped.
+//! Compilation of a file collects them, `caudal workload show` prints them.
 //!
 //! The rule for outliers, per class of at least 20 values: let the *bulk* be all but the largest
 //! max(5, n/1000) values (so for large classes it ends at the p99.9). A value is an outlier if it is more
@@ -56,7 +57,7 @@ pub enum Finding {
     FewValues {
         /// Name of the class.
         class: String,
-        /// How many there are.
+        /// The number of values.
         values: usize,
     },
     /// Buckets so wide that they do not tell the mean.

@@ -1,4 +1,5 @@
 //! A distribution of service times of which only percentiles are known, and perhaps the mean and the standard deviation.
+//! Compilation of percentiles calls it.
 //!
 //! On the scale of the standard normal quantile *z*, the logarithm of a log-normal time is a straight line. Two percentiles
 //! give the line; more of them a polygon, whose ends go on as steeply as the pieces next to them. Where the longest time is known, the
@@ -116,9 +117,9 @@ struct Polygon {
 /// Logarithms of how much a polygon is bent, 0 for not at all.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bend {
-    /// Up to the last percentile.
+    /// The bend up to the last percentile.
     body: f64,
-    /// Beyond it.
+    /// The bend beyond the last percentile.
     tail: f64,
 }
 

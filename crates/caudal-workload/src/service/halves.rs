@@ -1,4 +1,5 @@
-//! Measured values in two halves: what was fitted on one can be judged on the other.
+//! Measured values in two halves, so that what was fitted on one can be judged on the other.
+//! The search for lanes asks.
 
 use std::sync::Arc;
 

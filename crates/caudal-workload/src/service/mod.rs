@@ -1,4 +1,5 @@
 //! Compiled service times: a weighted choice between simple shapes, or a sequence to replay.
+//! Specs compile into it; simulations, searches and reports take it.
 
 mod excess;
 mod findings;

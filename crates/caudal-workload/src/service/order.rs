@@ -1,4 +1,5 @@
-//! What the order of rows means for the work of many of them.
+//! The dispersion of the work of many rows in a row, which their order decides.
+//! Services that replay rows and findings about rows ask.
 
 use super::Sequence;
 
@@ -44,7 +45,7 @@ pub(super) fn dispersion(rows: impl ExactSizeIterator<Item = u64> + Clone, parts
     known.map(of_one).fold(0.0, f64::max)
 }
 
-/// Rows in a sum.
+/// The number of rows in a sum of `level`.
 fn length(level: usize) -> f64 {
     (1_u64 << level) as f64
 }

@@ -1,4 +1,5 @@
-//! Draws of service times, a batch at a time.
+//! Streams of demands, one a seed, drawn a batch at a time.
+//! The simulator and the schedules of measured runs draw from them.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::rng::{Alias, Purpose, Stream, below, stream};
 pub struct ServiceSampler {
     rng: Stream,
     kernel: Kernel,
-    /// Where classes are sizes.
+    /// The ends of the classes, where classes are sizes.
     sizes: Option<Sizes>,
 }
 
@@ -37,7 +38,7 @@ enum Kernel {
 #[derive(Clone, Debug)]
 struct Mix<D> {
     leaves: Box<[(D, u8)]>,
-    /// None for one leaf.
+    /// The choice among the leaves; none for one leaf.
     choice: Option<Alias>,
 }
 

@@ -1,4 +1,5 @@
 //! The simple shapes that every workload is made of, with their exact moments, distribution and draws.
+//! Services and their samplers are weighted choices between them.
 
 use std::sync::Arc;
 

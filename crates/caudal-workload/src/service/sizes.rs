@@ -1,4 +1,5 @@
-//! Classes by size: what happens to the short and to the long requests of a service that does not tell them apart.
+//! Classes by size, for services that do not tell short and long requests apart.
+//! The search for lanes asks for a service with such classes.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
 //! Measured service times: sorted values, histogram buckets, and sequences that are replayed.
+//! Shapes hold them; compilation of files makes them.
 
 use crate::rng::{Alias, below};
 

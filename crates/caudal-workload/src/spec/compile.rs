@@ -1,4 +1,5 @@
-//! From what a file says to a [`Service`]: every number is checked here.
+//! Compilation of a spec into a [`Service`]: every number is checked here.
+//! The configuration, the named workloads and `caudal workload show` call it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

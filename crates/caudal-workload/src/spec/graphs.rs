@@ -1,4 +1,5 @@
-//! From a file of recorded graphs to a service: its service times are the graphs' work.
+//! Compilation of a file of recorded graphs into a service, whose service times are the work of the graphs.
+//! Called where a file turns out to hold graphs.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! A table whose keys depend on one of them.
+//! Tables whose keys depend on one of them, such as `distribution = "…"`: which keys are allowed with it, and which are needed.
+//! The readers of specs of services and of arrivals use it.
 //!
 //! Serde's own tagged enums read the table into a buffer first, and an error then points at the whole
 //! table. Here every possible key is read in place, so that a wrong unit or an unknown key is reported at

@@ -1,4 +1,5 @@
-//! What a file says about service times.
+//! Specs of service times, as policy files have them: a name, a distribution, a file or percentiles.
+//! The configuration holds a spec and compiles it.
 
 mod compile;
 mod graphs;

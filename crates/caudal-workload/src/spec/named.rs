@@ -1,4 +1,5 @@
-//! Workloads that have a name, each with where its numbers come from.
+//! Workloads with names, each with the source of its numbers.
+//! A spec that is a name is looked up here, and `caudal workload list` prints them.
 
 use std::path::Path;
 

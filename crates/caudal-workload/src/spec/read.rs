@@ -1,4 +1,5 @@
-//! Reading [`ServiceSpec`] from a file.
+//! Deserialisation of [`ServiceSpec`] and its parts, with errors that say what was given and what is allowed.
+//! serde calls it, for policy files and for workloads in them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,6 +16,7 @@ use super::{
     ServiceSpec, Spread, keys,
 };
 use crate::input::{Columns, Unit};
+use crate::nearest::unknown;
 
 const DISTRIBUTIONS: [&str; 8] = [
     "constant",
@@ -138,7 +140,7 @@ impl Keys {
                 };
                 DistributionSpec::Gamma { mean: need(&what, "mean", self.mean)?, spread }
             }
-            other => return Err(unknown_distribution(other)),
+            other => return Err(unknown("distribution", other, &DISTRIBUTIONS)),
         })
     }
 }
@@ -151,12 +153,6 @@ impl Keys {
             _ => Err(format!("{what} needs either `mean` and `scv`, or `phases`")),
         }
     }
-}
-
-fn unknown_distribution(name: &str) -> String {
-    let near = crate::nearest::nearest(name, DISTRIBUTIONS.iter().copied());
-    let hint = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
-    format!("no distribution is called \"{name}\"{hint} (there are {})", DISTRIBUTIONS.join(", "))
 }
 
 impl<'de> Deserialize<'de> for ServiceSpec {

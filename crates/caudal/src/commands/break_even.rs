@@ -8,7 +8,7 @@ use caudal_policy::Picos;
 use caudal_report::chart::{Axis, Chart, Level, Plot, Point as Dot, Series, Spread, Unit};
 use caudal_report::{Answer, Report};
 use caudal_tune::break_even::{Curve, Profile, ProfileQuestion, profile};
-use caudal_tune::{Host, TuneError};
+use caudal_tune::{Crew, TuneError};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use serde_json::{Value, json};
@@ -73,8 +73,8 @@ pub(crate) fn run(args: &BreakEvenArgs, global: &Global) -> miette::Result<ExitC
         let done = kept.recalled() + bar.requests_done();
         bar.set_done((100.0 * done as f64 / all as f64).min(99.0) as u64);
     };
-    let host = Host { threads: global.threads, stop: &global.stop, progress: &progress };
-    let found = profile(&question, &host, &kept);
+    let crew = Crew { threads: global.threads, stop: &global.stop, progress: &progress };
+    let found = profile(&question, &crew, &kept);
     bar.finish();
     let found = found.map_err(|error| match error {
         TuneError::Interrupted => Interrupted(": nothing is known yet".to_owned()).into(),

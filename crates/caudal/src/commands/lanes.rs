@@ -14,7 +14,7 @@ use caudal_config::{
 use caudal_policy::Picos;
 use caudal_report::Report;
 use caudal_tune::lanes::{Drift, Family, LANES_MAX, LanesAnswer, LanesQuestion, find};
-use caudal_tune::{Budget, Host, TuneError};
+use caudal_tune::{Budget, Crew, TuneError};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -163,8 +163,8 @@ fn searched(question: &LanesQuestion, kept: &Kept, global: &Global) -> Result<La
         let done = kept.recalled() + bar.requests_done();
         bar.set_done((100.0 * done as f64 / (2 * budget) as f64).min(99.0) as u64);
     };
-    let host = Host { threads: global.threads, stop: &global.stop, progress: &progress };
-    let found = find(question, &host, kept);
+    let crew = Crew { threads: global.threads, stop: &global.stop, progress: &progress };
+    let found = find(question, &crew, kept);
     bar.finish();
     found
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use caudal_config::{LatencyTarget, Measure, Offered, Rate, Statistic, Workload, costs_as_overrides};
 use caudal_policy::Picos;
 use caudal_report::{Report, Row};
-use caudal_tune::{Budget, Goal, Host, Machine, Plan, Question, TuneError, plan_on_enough_cores, plan_with};
+use caudal_tune::{Budget, Crew, Goal, Machine, Plan, Question, TuneError, plan_on_enough_cores, plan_with};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde_json::{Value, json};
@@ -143,10 +143,10 @@ fn searched(
         let done = kept.recalled() + bar.requests_done();
         bar.set_done((100.0 * done as f64 / budget as f64).min(99.0) as u64);
     };
-    let host = Host { threads: global.threads, stop: &global.stop, progress: &progress };
+    let crew = Crew { threads: global.threads, stop: &global.stop, progress: &progress };
     let plan = match any_cores {
-        true => plan_on_enough_cores(question, &host, kept),
-        false => plan_with(question, &host, kept).map(|plan| (question.clone(), plan)),
+        true => plan_on_enough_cores(question, &crew, kept),
+        false => plan_with(question, &crew, kept).map(|plan| (question.clone(), plan)),
     };
     bar.finish();
     plan

@@ -15,7 +15,7 @@ use caudal_policy::parallelism::thresholds::Knowledge;
 use caudal_tune::thresholds::{
     Binning, RefineQuestion, Refined, ThresholdAnswer, ThresholdQuestion, refine, thresholds,
 };
-use caudal_tune::{Host, TuneError, spelled};
+use caudal_tune::{Crew, TuneError, spelled};
 use caudal_workload::{DagSpec, Graphs};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
@@ -264,8 +264,8 @@ impl ThresholdArgs {
             bar.requests(progress.requests);
             bar.set_done((100.0 * bar.requests_done() as f64 / asked.expected() as f64).min(99.0) as u64);
         };
-        let host = Host { threads: global.threads, stop: &global.stop, progress: &progress };
-        let refined = refine(&asked, found, &host);
+        let crew = Crew { threads: global.threads, stop: &global.stop, progress: &progress };
+        let refined = refine(&asked, found, &crew);
         bar.finish();
         match refined {
             Err(TuneError::Interrupted) => {

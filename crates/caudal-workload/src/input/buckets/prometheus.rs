@@ -1,4 +1,5 @@
 //! Histograms and summaries of Prometheus: a scrape in its text format, or the answer to a query as JSON.
+//! Called by the recogniser and by the reader of JSON.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
 //! Buckets as lines of text: of bpftrace, of bcc's tools, of sysbench, of db_bench, of anything that writes `320ns..384ns => 1`.
+//! Called by the recogniser.
 
 use std::path::Path;
 
@@ -13,9 +14,9 @@ use crate::input::{Columns, Data, Place, Read, Taken, shorten};
 /// The bounds in a line, and how many values there are within them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bounds {
-    /// From this on,
+    /// The lower bound of the bucket, which belongs to it.
     low: Number,
-    /// and below that, if there is an end.
+    /// The upper bound, which does not belong to it; none if there is no end.
     high: Option<Number>,
     count: u64,
 }
@@ -26,7 +27,7 @@ enum Dialect {
     Bpftrace,
     Bcc,
     Sysbench,
-    /// Of RocksDB and LevelDB.
+    /// The `db_bench` of RocksDB and LevelDB.
     DbBench,
     Plain,
 }

@@ -1,5 +1,6 @@
 //! Replies of redis to `LATENCY HISTOGRAM`: cumulative counts up to bounds in microseconds, a command each; and to `INFO latencystats`:
 //! percentiles of each command.
+//! Called by the recogniser.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! What YCSB prints at the end of a run: a histogram an operation, or percentiles.
+//! The summary that YCSB prints at the end of a run: a histogram an operation, or percentiles.
+//! Called by the recogniser.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
 //! Encoded HdrHistograms: of all versions of the format (V0, V1, V2), plain or compressed, of integers or of doubles.
+//! Called by the reader of interval logs.
 //!
 //! The crate `hdrhistogram` reads V2 alone. The layouts are those of the reference implementation in Java
 //! (`AbstractHistogram.decodeFromByteBuffer`, `DoubleHistogram`):

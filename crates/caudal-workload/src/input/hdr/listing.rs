@@ -1,4 +1,5 @@
 //! Percentile listings: `Value Percentile TotalCount 1/(1-Percentile)`, of HdrHistogram (`.hgrm`), aeron, wrk2.
+//! Called by the recogniser.
 //!
 //! A row is the first value up to which there are enough for its percentile. What its count has beyond that are values
 //! like it; the others, between this row and the one before, are taken as spread evenly, or as like it where those are
@@ -153,7 +154,7 @@ struct Level {
     share: f64,
     /// Values above those of the row before, and up to this one's.
     count: u64,
-    /// Values up to this one's.
+    /// The number of values up to this one.
     total: u64,
 }
 

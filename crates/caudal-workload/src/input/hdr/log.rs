@@ -1,4 +1,5 @@
 //! Interval logs of HdrHistogram: `[Tag=name,]start,length,max,histogram` a line.
+//! Called by the recogniser.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Everything in a JSON value that may be the times that are meant, each with its path. The choice among them is made elsewhere.
+//! Candidates in a JSON value: everything that may be the times that are meant, each with its path. The choice among them is made elsewhere.
 
 use serde_json::Value;
 

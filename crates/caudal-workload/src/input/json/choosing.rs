@@ -1,4 +1,4 @@
-//! Which of the candidates in JSON of an unknown writer is meant, by what the user says, or by what is likely; else the question
+//! The choice among the candidates in JSON of an unknown writer: by what the user says, or by what is likely; else the question
 //! which. Called where no writer is known.
 
 use std::collections::BTreeSet;

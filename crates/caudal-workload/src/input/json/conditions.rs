@@ -1,4 +1,5 @@
-//! `--where` in JSON: which objects are meant, by what their keys hold.
+//! The conditions of `--where` on JSON: which objects are meant, by the values of their keys.
+//! Readers of JSON and of lines of it apply them.
 
 use serde_json::Value;
 

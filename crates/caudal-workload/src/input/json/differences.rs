@@ -1,4 +1,4 @@
-//! Objects that say when they began and ended, and not what they took: the difference is put beside, before a time is looked for.
+//! Objects that say when they began and ended, but not how long they took: the difference is added, before times are looked for.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! Statistics of one object by what they are of: `mean_ttft_ms` and `p99_ttft_ms` are of one family, `p99_tpot_ms` is of another.
+//! Families of statistics in one object: `mean_ttft_ms` and `p99_ttft_ms` are of one, `p99_tpot_ms` is of another.
+//! The search for candidates and the choice among them ask.
 
 use serde_json::{Map, Value};
 

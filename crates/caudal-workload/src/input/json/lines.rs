@@ -1,4 +1,5 @@
-//! An object a line: read as they come, however many there are.
+//! JSON with an object a line, read line by line, however many there are.
+//! Called by the reader of JSON, and by the recogniser for lines that carry messages.
 
 use std::io::BufRead;
 

@@ -1,4 +1,5 @@
-//! What tools write as JSON: arrays of times, objects with a time each, percentiles, histograms.
+//! JSON of tools: arrays of times, objects with a time each, percentiles, histograms.
+//! Called by the recogniser for input that begins as JSON does.
 //!
 //! Known writers come first: hyperfine, pyperf, pytest-benchmark, fio, criterion, k6, vegeta, ghz, Prometheus. In anything
 //! else, every array of numbers, every array of objects with a time, and every object of percentiles may be what is meant: if

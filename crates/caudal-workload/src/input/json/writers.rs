@@ -1,4 +1,5 @@
-//! JSON of writers that are known: what is in it needs no question.
+//! JSON of known writers, whose content needs no question.
+//! The reader of JSON asks first whether one of them wrote the document.
 
 use std::path::Path;
 

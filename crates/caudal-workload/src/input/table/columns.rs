@@ -1,4 +1,4 @@
-//! Which column of a table is what: the finder's answer, made of names, of what fields look like, of the writer and of what the
+//! The meaning of a table's columns, found by names, by what fields look like, by the writer and by what the
 //! user says. Called once a table, before its rows are read.
 
 use super::finder::Finder;

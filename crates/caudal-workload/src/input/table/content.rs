@@ -109,11 +109,7 @@ impl Content {
                     .map_err(|problem| (*end, problem))?;
                 let shown = text(record.get(*end));
                 let ps = self.time_of(number, shown.as_bytes(), layout).map_err(|problem| (*end, problem))?;
-                self.zeros += u64::from(ps == 0);
-                self.decimals = self.decimals.max(number.decimals());
-                self.trace
-                    .push(class, record.line, ps)
-                    .map_err(|problem| (layout.class.unwrap_or(layout.value), problem))
+                self.keep(record, layout, class, (number, ps))
             }
         }
     }
@@ -136,6 +132,18 @@ impl Content {
             self.runs = self.runs.max(divisor);
             ps = (ps as f64 / divisor).round().max(1.0) as u64;
         }
+        self.keep(record, layout, class, (number, ps))
+    }
+
+    /// Keeps a value with its class and its line.
+    #[inline]
+    fn keep(
+        &mut self,
+        record: &Record,
+        layout: &Layout,
+        class: &[u8],
+        (number, ps): (Number, u64),
+    ) -> Result<(), FieldProblem> {
         self.zeros += u64::from(ps == 0);
         self.decimals = self.decimals.max(number.decimals());
         self.trace

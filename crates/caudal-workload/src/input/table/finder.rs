@@ -1,4 +1,4 @@
-//! A table of which somebody wants to know what is in which column: its names, and what the fields of a column look like. The files
+//! A table whose columns are to be found: their names, and what the fields of a column look like. The files beside this one decide by it.
 //! beside this one decide by it.
 
 use super::fields::interval;

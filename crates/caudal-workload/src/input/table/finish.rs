@@ -1,4 +1,4 @@
-//! From what the rows of a table held to what the file is taken for: sums and totals are left out, points and edges become buckets,
+//! The end of reading a table, from the content of its rows to what the file is taken for: sums and totals are left out, points and edges become buckets,
 //! and what remains unclear is asked. Called once a table, behind its last row.
 
 use super::content::Content;

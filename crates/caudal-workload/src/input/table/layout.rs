@@ -1,4 +1,4 @@
-//! Which column of a table is what, once that is known: the finder of columns makes a [`Layout`], the reader of rows goes by it.
+//! The meaning of every column of a table, once it is known: the finder of columns makes a [`Layout`], the reader of rows goes by it.
 
 use super::records::Record;
 use super::shares::Points;
@@ -92,9 +92,9 @@ pub(super) struct Layout {
 /// How a column says whether a request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
-    /// By a status of HTTP: 400 and above, and 0.
+    /// The column has a status of HTTP: 400 and above, and 0, where a request failed.
     Http,
-    /// By a word: `false`.
+    /// The column has a word: `false` where a request failed.
     Success,
 }
 

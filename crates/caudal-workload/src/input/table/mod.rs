@@ -1,4 +1,5 @@
 //! Tables: CSV, TSV and their relatives, a value a row.
+//! Called by the recogniser, and by other readers that have made a table of their input.
 //!
 //! Lines that begin with `#` are comments, blank lines are passed over, fields may be quoted, rows may end in separators. A
 //! first row of names is a header. What is in which column follows from the names ([`columns`]), from the writer if it is known
@@ -119,7 +120,7 @@ fn nothing(place: &Place<'_>) -> WorkloadError {
     place.whole("holds no values; write one time a line, or columns such as `class,service_ns`")
 }
 
-/// When requests arrived.
+/// The arrivals that a file records.
 #[derive(Debug)]
 pub(crate) struct Timestamps {
     /// In ps since the first of them, ascending.

@@ -1,4 +1,4 @@
-//! What the names of columns and of rows say: of arrivals, of counts, of classes, of sums. The finder of columns and the reader of
+//! The vocabulary of names of columns and of rows: of arrivals, of counts, of classes, of sums. The finder of columns and the reader of
 //! rows ask.
 
 use crate::input::shorten;

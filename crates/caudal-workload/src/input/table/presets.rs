@@ -1,4 +1,5 @@
-//! Writers of tables that are known: which of their columns holds what.
+//! Known writers of tables, and the meaning of their columns.
+//! The finder of columns asks first whether one of them wrote the table.
 //!
 //! One entry a writer. A table is a writer's if its header has all names of `signature`, or, where it has no header, if its
 //! first rows look as the writer's do.
@@ -11,7 +12,7 @@ use crate::input::unit::Unit;
 pub(crate) struct Preset {
     /// The name by which users know the writer.
     pub(crate) writer: &'static str,
-    /// How to recognise it.
+    /// The signs by which the writer is recognised.
     pub(crate) signature: Signature,
     /// The column of the times.
     pub(crate) value: Column,

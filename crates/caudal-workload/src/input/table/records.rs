@@ -1,4 +1,5 @@
 //! The rows of a table as they come, each with its line; and the line itself, for as long as it may be wrong.
+//! Readers of tables and the sample at their beginning use it.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -23,7 +24,7 @@ pub(in crate::input) enum Records<R: Read> {
 #[derive(Default)]
 pub(in crate::input) struct Record {
     pub(in crate::input) fields: ByteRecord,
-    /// From 1.
+    /// The number of the line, from 1.
     pub(in crate::input) line: u64,
     /// Where the row begins in the input.
     byte: u64,

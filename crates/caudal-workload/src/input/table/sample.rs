@@ -1,4 +1,5 @@
-//! What the beginning of a table shows: what separates its fields, whether it has a header, how it writes numbers.
+//! The beginning of a table: what separates its fields, whether it has a header, how it writes numbers.
+//! The finder of columns decides by it.
 
 use csv::ByteRecord;
 
@@ -9,7 +10,7 @@ use crate::input::percentiles::percentile_of;
 use crate::input::source::Source;
 use crate::input::unit::Unit;
 
-/// Rows that are looked at.
+/// The number of rows that the sample reads.
 pub(crate) const ROWS: usize = 500;
 
 /// The beginning of a table.

@@ -1,4 +1,4 @@
-//! What stands between the fields of a table: the sample finds it out, and the reader of rows goes by it.
+//! The separator between the fields of a table: the sample finds it out, and the reader of rows goes by it.
 
 /// The separator between two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

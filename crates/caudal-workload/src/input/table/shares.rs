@@ -1,4 +1,5 @@
 //! Distributions as tables: a value, and the share of what is up to it, beyond it, or of just this value.
+//! The finder of columns asks.
 
 use super::sample::Sample;
 

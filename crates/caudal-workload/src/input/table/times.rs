@@ -1,4 +1,5 @@
-//! When something happened: numbers in a unit, epochs, or dates with a time of day (ISO 8601).
+//! Times of arrivals in a table: numbers in a unit, epochs, or dates with a time of day (ISO 8601).
+//! Called where a file of arrivals is read.
 
 use super::Timestamps;
 use super::layout::Layout;
@@ -70,7 +71,7 @@ fn too_late(field: &[u8]) -> RowProblem {
     RowProblem::Format(format!("`{}` is beyond 213 days, the end of time here", shorten(&text(field))))
 }
 
-/// Times as they come.
+/// The times of arrivals that have been read so far.
 #[derive(Default)]
 pub(super) struct Times {
     first: Option<i128>,

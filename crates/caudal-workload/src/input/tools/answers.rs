@@ -1,4 +1,5 @@
 //! Answers from a network, each with its time: those of `dnsperf -v`, and of mtr's raw output (`mtr --raw`).
+//! Called by the table of tools beside it.
 
 use std::collections::HashMap;
 

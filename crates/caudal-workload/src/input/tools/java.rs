@@ -1,5 +1,6 @@
 //! Pauses in the log of Java's garbage collector: of the unified one (`-Xlog:gc`), of safepoints (`-Xlog:safepoint`) where it has no
 //! others, and of the older one (`-XX:+PrintGCDetails`).
+//! Called by the table of tools beside it.
 
 use super::{Names, Shown, passed_over};
 use crate::error::WorkloadError;
@@ -13,7 +14,7 @@ struct Pause<'a> {
     is_safepoint: bool,
 }
 
-/// Is this such a log?
+/// Is this a log of Java's garbage collector?
 pub(super) fn holds(lines: &[&str]) -> bool {
     let of_java =
         |line: &&&str| line.contains("] GC(") || line.contains("] Safepoint \"") || old(line).is_some();

@@ -1,6 +1,7 @@
-//! What tools write in a way of their own, made into the table that it shows: logs of PostgreSQL, tests of Go and JUnit, samples of
+//! Output of single tools with formats of their own, made into the table that it shows: logs of PostgreSQL, tests of Go and JUnit, samples of
 //! JMeter in XML, timers of statsd, spans of Rust's `tracing`, pauses of Java, answers that dnsperf and mtr print,
 //! vectors of R and arrays of NumPy.
+//! Called by the recogniser.
 //!
 //! Each becomes a table with names, whose rows are at the lines where they were: so columns, classes, conditions and units are those of
 //! every other table.
@@ -71,7 +72,7 @@ impl Tool {
         Some(tool).filter(|tool| *tool != Tool::Tracing || !is_other)
     }
 
-    /// Reads what it wrote.
+    /// Reads the output of the tool.
     pub(super) fn read(self, bytes: &[u8], path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
         let place = Place(path);
         let shown = match self {

@@ -1,6 +1,7 @@
 //! Durations that PostgreSQL logs, with `log_min_duration_statement` or `log_duration`: to a text, as CSV (`csvlog`), as JSON
 //! (`jsonlog`). They stand in the message: `duration: 0.123 ms  statement: SELECT 1`, and where the extended protocol is used in a line
 //! each for `parse <name>`, `bind <name>` and `execute <name>`.
+//! Called by the table of tools beside it.
 
 use serde_json::Value;
 
@@ -141,14 +142,14 @@ fn of_json(line: &str) -> Option<Entry> {
 
 /// The state of reading a log.
 #[derive(Default)]
-struct Seen {
+struct LogState {
     kinds: Names,
     without: usize,
     /// Durations of which nothing says what took them.
     unsaid: usize,
 }
 
-impl Seen {
+impl LogState {
     /// The class of a duration: as the message says it, or the command beside it.
     fn kind<'a>(&mut self, duration: Duration<'a>, command: Option<&str>) -> &'a str {
         let kind = match (duration.kind, command) {
@@ -168,7 +169,7 @@ impl Seen {
 /// The durations as a table.
 pub(super) fn table(form: Form, bytes: &[u8], place: &Place<'_>) -> Result<Shown, WorkloadError> {
     const NAMES: [&str; 6] = ["duration_ms", "kind", "command", "user", "database", "application"];
-    let mut seen = Seen::default();
+    let mut seen = LogState::default();
     let (format, columns) = match form {
         Form::Text => ("durations in a log of PostgreSQL", 3),
         Form::Csv(_) => ("durations in a log of PostgreSQL as CSV", 6),

@@ -1,4 +1,5 @@
 //! Histograms of rtla (`rtla timerlat hist`, `rtla osnoise hist`): a latency a row, and a column of counts for each CPU and context.
+//! Called by the recogniser.
 
 use std::path::Path;
 

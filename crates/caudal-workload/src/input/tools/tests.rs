@@ -1,4 +1,5 @@
-//! What runs of tests took, as `go test -json` writes it.
+//! Times of test runs, as `go test -json` writes them.
+//! Called by the table of tools beside it.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,5 @@
 //! Spans that Rust's `tracing-subscriber` prints when they close (`with_span_events(FmtSpan::CLOSE)`): on a line, as `pretty`, as JSON.
+//! Called by the table of tools beside it.
 //!
 //! `time.busy` is how long the span was entered, which is what its code takes; `time.idle` is the rest, in which it waited.
 
@@ -20,7 +21,7 @@ struct Closed {
 
 const LEVELS: [&str; 5] = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR"];
 
-/// Are there such spans?
+/// Are there spans of `tracing-subscriber` in these lines?
 pub(super) fn holds(lines: &[&str]) -> bool {
     lines.iter().filter(|line| closed(line).is_some()).count() >= 2
 }

@@ -1,4 +1,5 @@
-//! XML: what tests took, as JUnit and all that follow it write it, and samples of JMeter. Other XML is named by its first element.
+//! XML: times of tests, as JUnit and all that follow it write them, and samples of JMeter. Other XML is named by its first element.
+//! Called by the table of tools beside it.
 
 use super::{Names, Shown};
 use crate::error::WorkloadError;
@@ -19,7 +20,7 @@ struct Tag<'a> {
     opens: bool,
     /// Does it end one that began before?
     closes: bool,
-    /// From 1.
+    /// The number of the line, from 1.
     line: usize,
 }
 

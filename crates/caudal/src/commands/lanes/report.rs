@@ -3,7 +3,7 @@
 use caudal_config::Metric as Of;
 use caudal_report::chart::{Axis, Chart, Level, Mark, Plot, Point, Series, Spread, Unit};
 use caudal_report::{Answer, PlainTable, Report};
-use caudal_tune::lanes::{Judged, LanesAnswer, LanesQuestion, Step};
+use caudal_tune::lanes::{JudgedSystem, LanesAnswer, LanesQuestion, Step};
 use caudal_tune::spelled;
 
 use super::show;
@@ -77,7 +77,7 @@ fn systems(question: &LanesQuestion, answer: &LanesAnswer) -> PlainTable {
 /// What the classes of requests get from each system.
 pub(super) fn classes(answer: &LanesAnswer) -> Option<PlainTable> {
     let names: Vec<&String> = answer.judged.first()?.row.classes.0.iter().map(|(name, _)| name).collect();
-    let line = |judged: &Judged| {
+    let line = |judged: &JudgedSystem| {
         let mut cells = vec![spelled(&judged.system)];
         for (_, class) in &judged.row.classes.0 {
             let at = |of: &caudal_stats::Summary, wanted: f64| {
@@ -165,8 +165,8 @@ fn path(question: &LanesQuestion, answer: &LanesAnswer) -> PlainTable {
 }
 
 /// Latency by percentile.
-fn tails(judged: &[Judged]) -> Option<Chart> {
-    let series = |(at, judged): (usize, &Judged)| {
+fn tails(judged: &[JudgedSystem]) -> Option<Chart> {
+    let series = |(at, judged): (usize, &JudgedSystem)| {
         let point = |(percentile, estimate): &(f64, caudal_stats::Estimate)| {
             let point = Point::new(1.0 - percentile / 100.0, estimate.estimate);
             let interval = (estimate.low.is_finite() && estimate.high.is_finite())

@@ -1,7 +1,7 @@
 //! Lanes as text: the answer on one screen, or all of it.
 
 use caudal_stats::Estimate;
-use caudal_tune::lanes::{Drifted, Judged, LanesAnswer, LanesQuestion};
+use caudal_tune::lanes::{Drifted, JudgedSystem, LanesAnswer, LanesQuestion};
 use caudal_tune::spelled;
 
 use crate::answer::{Columns, Screen};
@@ -76,25 +76,25 @@ pub(super) fn few(question: &LanesQuestion, answer: &LanesAnswer) -> Columns {
     columns.words("", 4, shown.iter().map(|(role, _)| (*role).to_owned()));
     columns.words("system", 0, shown.iter().map(|(_, it)| spelled(&it.system)));
     let layout =
-        |it: &Judged| it.layout.as_ref().filter(|layout| layout.lanes() > 1).map(ToString::to_string);
+        |it: &JudgedSystem| it.layout.as_ref().filter(|layout| layout.lanes() > 1).map(ToString::to_string);
     columns.words("lanes", 2, shown.iter().map(|(_, it)| layout(it).unwrap_or_else(|| "none".to_owned())));
     columns.numbers(
         &question.target.to_string(),
         1,
         shown.iter().map(|(_, it)| target(question, it).trim_end().to_owned()),
     );
-    let slowdown = |it: &Judged| match it.row.overloaded {
+    let slowdown = |it: &JudgedSystem| match it.row.overloaded {
         true => "none".to_owned(),
         false => estimate(&it.slowdown, digits).trim_end().to_owned(),
     };
     columns.numbers("p99.9 slowdown", 5, shown.iter().map(|(_, it)| slowdown(it)));
-    let share = |it: &Judged| format!("{:.0} %", 100.0 * it.row.efficiency.estimate);
+    let share = |it: &JudgedSystem| format!("{:.0} %", 100.0 * it.row.efficiency.estimate);
     columns.numbers("work", 6, shown.iter().map(|(_, it)| share(it)));
     columns
 }
 
 /// The few, with what each is shown for.
-fn shown(answer: &LanesAnswer) -> Vec<(&'static str, &Judged)> {
+fn shown(answer: &LanesAnswer) -> Vec<(&'static str, &JudgedSystem)> {
     let Some((own, others)) = answer.judged.split_first() else { return Vec::new() };
     let one_queue = others.iter().find(|it| it.system == "one queue");
     let second = others.iter().find(|it| it.layout.as_ref().is_some_and(|layout| layout.lanes() > 1));
@@ -133,7 +133,7 @@ pub(super) fn meanings(question: &LanesQuestion, table: &str) -> String {
 
 /// What the lanes are worth when the workload is another one.
 fn drifts(question: &LanesQuestion, answer: &LanesAnswer) -> Columns {
-    let of = |judged: &Judged| target(question, judged).trim_end().to_owned();
+    let of = |judged: &JudgedSystem| target(question, judged).trim_end().to_owned();
     let drifts = &answer.drifts;
     let mut columns = Columns::default();
     columns.words("with", 0, drifts.iter().map(|drift| drift.name.clone()));
@@ -174,7 +174,7 @@ pub(super) const DRIFT_HEAD: [&str; 6] =
 
 /// A line of that.
 pub(super) fn drift_cells(question: &LanesQuestion, drift: &Drifted) -> Vec<String> {
-    let of = |judged: &Judged| target(question, judged);
+    let of = |judged: &JudgedSystem| target(question, judged);
     let times = |ratio: f64| format!("{}x", digits(ratio));
     vec![
         drift.name.clone(),
@@ -190,7 +190,7 @@ fn dash() -> String {
     "–".to_owned()
 }
 
-fn target(question: &LanesQuestion, judged: &Judged) -> String {
+fn target(question: &LanesQuestion, judged: &JudgedSystem) -> String {
     let show = |value: f64| {
         if question.target.metric == caudal_config::Metric::Slowdown { digits(value) } else { time(value) }
     };
@@ -198,7 +198,7 @@ fn target(question: &LanesQuestion, judged: &Judged) -> String {
 }
 
 /// A line of the table of systems.
-pub(super) fn cells(question: &LanesQuestion, judged: &Judged) -> Vec<String> {
+pub(super) fn cells(question: &LanesQuestion, judged: &JudgedSystem) -> Vec<String> {
     let row = &judged.row;
     let slowdown = if row.overloaded { dash() } else { estimate(&judged.slowdown, digits) };
     let layout = judged.layout.as_ref().filter(|layout| layout.lanes() > 1);

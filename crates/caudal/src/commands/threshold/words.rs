@@ -1,6 +1,6 @@
 //! What a table says, and what simulation says of it, in sentences.
 
-use caudal_tune::thresholds::{Judged, Refined, Row, ThresholdAnswer, changes};
+use caudal_tune::thresholds::{JudgedPolicy, Refined, Row, ThresholdAnswer, changes};
 
 use super::ThresholdArgs;
 use crate::table::{digits, estimate, time};
@@ -101,7 +101,7 @@ fn rises(class: Option<&str>, rows: &[Row]) -> Option<String> {
 /// What simulation says of the table, in words.
 pub(super) fn refined_sentence(found: &ThresholdAnswer, refined: &Refined) -> String {
     let simulated = format!("{} M requests simulated", digits(refined.requests as f64 / 1e6));
-    let known = |judged: &Judged| judged.chosen_over.is_some_and(|over| !over.is_missing());
+    let known = |judged: &JudgedPolicy| judged.chosen_over.is_some_and(|over| !over.is_missing());
     if !refined.judged.iter().any(known) {
         return format!(
             "Too few requests are late to tell anything apart: the table stays ({simulated}; --requests takes more)."
@@ -121,7 +121,7 @@ pub(super) fn refined_sentence(found: &ThresholdAnswer, refined: &Refined) -> St
 }
 
 /// What is said of a rival that is certainly better, or not certainly worse.
-fn against(rival: &Judged) -> Option<String> {
+fn against(rival: &JudgedPolicy) -> Option<String> {
     let over = rival.chosen_over.filter(|_| !rival.policy.starts_with("the table"))?;
     let policy = &rival.policy;
     match () {

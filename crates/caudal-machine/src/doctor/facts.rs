@@ -1,10 +1,11 @@
-//! What a machine says of itself.
+//! The facts that a machine reports about itself, in files and by system calls.
+//! Every check of the doctor reads them.
 
 use std::path::{Path, PathBuf};
 
 use caudal_measure::pin::allowed_cpus;
 
-/// What system calls say of a process.
+/// The limits of a process, as system calls report them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Processors that it may use.
@@ -16,7 +17,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Those of this process.
+    /// The limits of this process.
     pub fn of_this_process() -> Limits {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: the pointer is valid for the call.
@@ -32,18 +33,18 @@ impl Limits {
 
 /// The files of a machine, under their root.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct MachineFacts {
     root: PathBuf,
-    /// What no file says.
+    /// The limits of the process, which no file has.
     pub limits: Limits,
 }
 
-impl Seen {
-    pub(super) fn new(root: &Path, limits: Limits) -> Seen {
-        Seen { root: root.to_owned(), limits }
+impl MachineFacts {
+    pub(super) fn new(root: &Path, limits: Limits) -> MachineFacts {
+        MachineFacts { root: root.to_owned(), limits }
     }
 
-    /// What `path` says, without blanks around it; `None` if there is no such file.
+    /// The text of `path`, without blanks around it; `None` if there is no such file.
     pub(super) fn text(&self, path: &str) -> Option<String> {
         let text = std::fs::read_to_string(self.root.join(path.trim_start_matches('/'))).ok()?;
         Some(text.trim().to_owned())
