@@ -15,7 +15,9 @@ use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Mutex, PoisonError};
 
-use crate::coroutine::Base;
+use crate::control::Base;
+
+pub use crate::control::InUse;
 
 const SLOTS: usize = 256;
 
@@ -89,17 +91,6 @@ pub(crate) fn entering(base: &Base) {
     if let Some(entering) = unsafe { ENTERING.load(Acquire).as_ref() } {
         entering(base.low as usize..base.high as usize);
     }
-}
-
-/// A coroutine's stack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InUse {
-    /// From the lowest address on which it has something, to its top; of one that runs, when it last went on: what it has had below that since
-    /// then, its thread's stack pointer says.
-    pub addresses: Range<usize>,
-    /// A worker is on it, is about to be, or has just left it. In the last two cases the thread is on its own stack, and the addresses are all
-    /// that the coroutine has: who scans stacks scans both, the thread's from its stack pointer on and these.
-    pub runs: bool,
 }
 
 /// Calls `one` for every coroutine of this process, also for those between two requests. It takes no lock, allocates nothing, and may be

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | [`switch`] | the switch from one stack to another, a file for each architecture |
 //! | [`stack`] | stacks: mapped in slabs with guards, coloured, pooled, and as many as memory allows |
+//! | [`control`] | a coroutine's knowledge of itself, by which it gives its thread back |
 //! | [`coroutine`] | a stack with a body that gives its thread back and is resumed, on any thread |
 //! | [`overflow`] | stack overflows, told from other faults and named; the alternate stack for signal handlers |
 //! | [`census`] | every coroutine of the process, for garbage collectors and dumps |
@@ -51,6 +52,7 @@ compile_error!(
 
 mod announce;
 pub mod census;
+pub mod control;
 pub mod coroutine;
 pub mod frames;
 pub mod message;

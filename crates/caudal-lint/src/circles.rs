@@ -60,6 +60,41 @@ pub fn circles(all: &Crate) -> Vec<Circle> {
     circles
 }
 
+/// Uses that lead upwards between the modules of the crate's root, which are `floors`, the lowest first; and modules that are none of them.
+#[must_use]
+pub fn upward_uses(all: &Crate, floors: &[String]) -> Vec<String> {
+    let mut faults = BTreeSet::new();
+    for (id, module) in all.modules.iter().enumerate() {
+        for path in paths_of(module) {
+            let Some(found) = all.find(id, &path) else { continue };
+            let Some((0, from, to)) = beside(all, id, found) else { continue };
+            let floor_of =
+                |module: ModuleId| floors.iter().position(|floor| *floor == all.modules[module].name);
+            let files = (all.files[module.file].display(), all.files[all.modules[found].file].display());
+            let name = path.last().map_or("", String::as_str);
+            match (floor_of(from), floor_of(to)) {
+                (Some(from), Some(to)) if from >= to => {}
+                (Some(from), Some(to)) => {
+                    let (from, to) = (&floors[from], &floors[to]);
+                    faults.insert(format!(
+                        "{} uses {name} of {}: `{from}` lies below `{to}`",
+                        files.0, files.1
+                    ));
+                }
+                (None, _) => {
+                    _ = faults
+                        .insert(format!("{}: `{}` is no floor of the list", files.0, all.modules[from].name))
+                }
+                (_, None) => {
+                    _ = faults
+                        .insert(format!("{}: `{}` is no floor of the list", files.1, all.modules[to].name))
+                }
+            }
+        }
+    }
+    faults.into_iter().collect()
+}
+
 /// Arrows between the modules within one: from, to; for each the files and names.
 type Level = BTreeMap<(ModuleId, ModuleId), BTreeMap<(usize, usize), Names>>;
 

@@ -32,7 +32,7 @@ pub enum LintError {
         declared_in: PathBuf,
     },
     /// A line of the list of what is known that is none.
-    #[error("{}:{line}: write `circle CRATE: MODULE …` or `docs CRATE: NUMBER`", path.display())]
+    #[error("{}:{line}: write `circle CRATE: MODULE …`, `floors CRATE: MODULE …` or `docs CRATE: NUMBER`", path.display())]
     Known {
         /// The list.
         path: PathBuf,

@@ -4,13 +4,17 @@
 //! # a comment
 //! circle caudal-config: crate::de crate::error
 //! docs caudal-config: 12
+//! floors caudal-rt: base queue request
 //! ```
+//!
+//! Floors are modules of a crate's root, the lowest first: none uses one above it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::circles::Circle;
+use crate::circles::{Circle, upward_uses};
 use crate::error::LintError;
+use crate::modules::Crate;
 
 /// The list, as far as it has not been met.
 #[derive(Debug)]
@@ -20,12 +24,19 @@ pub(crate) struct Known {
     circles: Vec<(String, Vec<String>, bool)>,
     /// How many doc comments of a crate may open without a noun.
     docs: BTreeMap<String, usize>,
+    /// By crate: modules of its root, the lowest first.
+    floors: BTreeMap<String, Vec<String>>,
 }
 
 impl Known {
     pub(crate) fn read(path: &Path) -> Result<Known, LintError> {
         let text = crate::read(path)?;
-        let mut known = Known { path: path.to_path_buf(), circles: Vec::new(), docs: BTreeMap::new() };
+        let mut known = Known {
+            path: path.to_path_buf(),
+            circles: Vec::new(),
+            docs: BTreeMap::new(),
+            floors: BTreeMap::new(),
+        };
         for (at, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -39,6 +50,10 @@ impl Known {
                     let modules = rest.split_whitespace().map(str::to_owned).collect();
                     known.circles.push((name.to_owned(), modules, false));
                 }
+                "floors" => {
+                    let floors = rest.split_whitespace().map(str::to_owned).collect();
+                    known.floors.insert(name.to_owned(), floors);
+                }
                 "docs" => {
                     let count = rest.trim().parse().map_err(|_| wrong())?;
                     known.docs.insert(name.to_owned(), count);
@@ -47,6 +62,13 @@ impl Known {
             }
         }
         Ok(known)
+    }
+
+    /// Uses of a crate that lead upwards, if it has floors.
+    pub(crate) fn faults_of_floors(&self, name: &str, all: &Crate) -> Vec<String> {
+        let Some(floors) = self.floors.get(name) else { return Vec::new() };
+        let upwards = upward_uses(all, floors);
+        upwards.into_iter().map(|fault| format!("{name}: {fault}")).collect()
     }
 
     /// A circle that is not listed.

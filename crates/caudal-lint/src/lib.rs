@@ -27,6 +27,7 @@ pub fn check(workspace: &Path) -> Result<Vec<String>, LintError> {
         for root in ["src/lib.rs", "src/main.rs"].map(|root| folder.join(root)) {
             if root.is_file() {
                 let all = modules::Crate::read(&root)?;
+                faults.extend(known.faults_of_floors(&name, &all));
                 faults
                     .extend(circles::circles(&all).iter().filter_map(|circle| known.fault_of(&name, circle)));
             }

@@ -47,6 +47,22 @@ fn a_planted_circle_is_told_with_what_ties_it() {
 }
 
 #[test]
+fn a_planted_use_upwards_is_told_and_so_is_a_module_without_a_floor() {
+    let one = ("one.rs", "use crate::two::Second;\npub struct First(Second);\n");
+    let two = ("two.rs", "pub struct Second;\n");
+    let found = faults(&[LIB, one, two], "floors a: one two\n");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].contains("uses Second of") && found[0].contains("`one` lies below `two`"),
+        "{}",
+        found[0]
+    );
+    assert_eq!(faults(&[LIB, one, two], "floors a: two one\n"), Vec::<String>::new());
+    let found = faults(&[LIB, one, two], "floors a: two\n");
+    assert!(found.len() == 1 && found[0].contains("`one` is no floor of the list"), "{found:?}");
+}
+
+#[test]
 fn what_has_gone_is_taken_out_of_the_list() {
     let found = faults(&[("lib.rs", "")], "circle a: crate::one crate::two\ndocs a: 1\n");
     assert_eq!(found.len(), 2, "{found:?}");

@@ -9,6 +9,22 @@
 //! use of safe code is therefore undefined behaviour here: a [`thread_local!`](std::thread_local) whose initialiser waits, or
 //! is pre-empted at a probe, while another request of the worker initialises and borrows it. Give thread-locals a `const { … }`
 //! initialiser, or touch them first inside of [`no_preempt`], where waiting panics.
+//!
+//! # Floors
+//!
+//! Modules use what lies below them and nothing above; `caudal-lint` knows the order and refuses what goes upwards.
+//!
+//! | floor | contents |
+//! | --- | --- |
+//! | `api` | the runtime from its builder to its shutdown, statistics, layers for other languages |
+//! | `task` | handles, submissions, scopes; a request about itself |
+//! | `sync` | locks, channels and the like, which park the coroutine and never its worker |
+//! | `kernel` | workers, dispatcher, context of the running coroutine, sleeping, helper, watchdog, threads |
+//! | `drive` | sources and sinks of requests |
+//! | `board` | what workers publish: counters, histograms, timelines, logs of decisions |
+//! | `request` | the state word, the cell, coroutines and what goes with them, how a request ends |
+//! | `queue` | rings, stacks that are taken whole, custody, the lending of flags |
+//! | `base` | clocks, sleeps, futexes, messages, forks |
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 compile_error!(
@@ -16,51 +32,18 @@ compile_error!(
      (`caudal-probe`) and its cycle counter"
 );
 
-mod alone;
-mod belongings;
-#[doc(hidden)]
-pub mod bench;
-mod beside;
+mod api;
+mod base;
 mod board;
-pub mod carry;
-mod classes;
-pub mod clock;
-mod collectors;
-mod config;
-mod context;
-mod custody;
-mod dispatcher;
-mod error;
-mod flag;
-mod foreign;
-mod fork;
-mod handle;
-mod helper;
-mod log;
-#[cfg(all(test, loom))]
-mod loom_models;
-mod panic_hook;
-mod pause;
-mod place;
-mod primitives;
-pub mod raw;
+mod drive;
+mod kernel;
+mod queue;
 mod request;
-mod reserved;
-pub mod ring;
-mod runtime;
-mod say;
-mod shared;
-mod sleep;
-mod source;
-mod start;
-pub mod stats;
 pub mod sync;
 pub mod task;
-pub mod time;
-mod timer;
-mod unwinding;
-mod watchdog;
-mod worker;
+
+#[cfg(all(test, loom))]
+mod loom_models;
 
 /// Stacks of coroutines: of `caudal-fiber`, for whoever scans them or handles their overflows.
 pub mod stack {
@@ -69,17 +52,25 @@ pub mod stack {
     pub use caudal_fiber::stack::*;
 }
 
-pub use beside::Beside;
+#[doc(hidden)]
+pub use api::bench;
+pub use api::beside::Beside;
+pub use api::runtime::{Builder, LeftBehind, Runtime, Shutdown};
+pub use api::time::{sleep, sleep_until};
+pub use api::{raw, stats, time};
+pub use base::clock;
 pub use board::histogram;
 pub use caudal_log::{DecisionLog, Entry, ThreadLog};
-pub use classes::{CLASSES_MAX, ClassId, TooManyClasses};
-pub use config::{OnFull, OnOverflow, OnStuck, Pinning};
-pub use error::{Ending, Failure, Refused, StartError, SubmitError};
-pub use handle::Handle;
-pub use runtime::{Builder, LeftBehind, QUANTUM_MIN, RequestBuilder, Runtime, Shutdown};
-pub use source::{BATCH, Intake, Source};
+pub use drive::source::{BATCH, Intake, Source};
+pub use kernel::error::StartError;
+pub use kernel::settings::{OnFull, OnOverflow, OnStuck, Pinning};
+pub use queue::ring;
+pub use request::carry;
+pub use request::class::{CLASSES_MAX, ClassId, TooManyClasses};
+pub use request::failure::{Ending, Failure, Refused, SubmitError};
+pub use task::handle::Handle;
+pub use task::submit::{QUANTUM_MIN, RequestBuilder};
 pub use task::{check_cancelled, no_preempt, scope, spawn, yield_now};
-pub use time::{sleep, sleep_until};
 
 /// A place where a long handler may be pre-empted: reads the clock, and yields if the request's quantum is over. Call it every
 /// few hundred nanoseconds in loops; code that a compiler has instrumented does so by itself.

@@ -18,9 +18,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::base::primitives::{AtomicU64, Ordering};
 use crate::board::histogram::{Histogram, LiveHistogram};
-use crate::classes::CLASSES_MAX;
-use crate::primitives::{AtomicU64, Ordering};
+use crate::request::class::CLASSES_MAX;
 
 /// Measurements of one class by one worker; times in cycles. See the [module](self).
 #[derive(Debug, Default)]

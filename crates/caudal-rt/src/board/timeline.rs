@@ -29,7 +29,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crossbeam_utils::CachePadded;
 
-use crate::primitives::{AtomicU32, AtomicU64};
+use crate::base::primitives::{AtomicU32, AtomicU64};
 
 /// No recording goes on.
 pub(crate) const OFF: u32 = 0;

@@ -30,15 +30,17 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use caudal_config::{File, Host, Options};
 
 use crate::Builder;
-use crate::classes::ClassId;
-use crate::clock::Clock;
-use crate::config::Settings;
-use crate::handle::{Handle, hand_over};
-use crate::primitives::{Ordering, thread};
+use crate::base::clock::Clock;
+use crate::base::primitives::{Ordering, thread};
+use crate::kernel::settings::Settings;
+use crate::kernel::shared::{Admission, Shared};
+use crate::kernel::worker::Books;
+use crate::request::Request;
+use crate::request::class::ClassId;
+use crate::request::ending::hand_over;
+use crate::request::new::new_request;
 use crate::request::{Cells, Outcome, Reference, Wanted, coroutine};
-use crate::shared::{Admission, Request, Shared};
-use crate::source::new_request;
-use crate::worker::Books;
+use crate::task::handle::Handle;
 
 /// All orders with up to `switches` switches between threads that could go on; afterwards every cell has to be free.
 pub(crate) fn model(switches: usize, run: impl Fn() + Sync + Send + 'static) {

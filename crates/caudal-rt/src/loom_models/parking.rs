@@ -4,12 +4,13 @@ use std::ptr::NonNull;
 use std::sync::Arc as StdArc;
 
 use super::*;
-use crate::helper;
-use crate::primitives::{AtomicBool, AtomicU32, UnsafeCell};
-use crate::shared::Stage;
-use crate::sleep::{Lot, futex};
+use crate::base::futex;
+use crate::base::primitives::{AtomicBool, AtomicU32, UnsafeCell};
+use crate::kernel::helper;
+use crate::kernel::shared::Stage;
+use crate::kernel::sleep::Lot;
+use crate::kernel::watchdog::Watchdog;
 use crate::sync::{Parker, Patience};
-use crate::watchdog::Watchdog;
 
 /// `sleepers` threads go to sleep while something comes.
 fn sleepers(count: usize, switches: usize) {

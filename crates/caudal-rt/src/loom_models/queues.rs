@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::Failure;
-use crate::error::SubmitError;
-use crate::runtime::RequestBuilder;
-use crate::shared::Stage;
+use crate::kernel::shared::Stage;
+use crate::request::failure::SubmitError;
+use crate::task::submit::RequestBuilder;
 
 const DIRECT: &str = "random";
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::*;
 use crate::Failure;
-use crate::handle::{Heed, Waited};
-use crate::primitives::AtomicBool;
+use crate::base::primitives::AtomicBool;
 use crate::request::{Join, Wanted};
+use crate::task::handle::{Heed, Waited};
 
 const DIRECT: &str = "random";
 

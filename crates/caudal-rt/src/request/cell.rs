@@ -49,12 +49,11 @@ use std::sync::atomic::{
 
 use atomic_waker::AtomicWaker;
 
-use super::pool::{self, release};
-use super::state::{Reference, State, Wanted};
+use super::state::{State, Wanted};
+use super::storage::{INLINE_BYTES, Storage};
 use super::will::{Estate, Leave};
-use super::{INLINE_BYTES, storage::Storage};
-use crate::primitives::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use crate::ring::stack::{Link, Node};
+use crate::base::primitives::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use crate::queue::ring::stack::{Link, Node, TakeAllStack};
 
 /// Tag in `parked`: the address is that of a will, on the stack of a request that waits.
 const WILL: usize = 1;
@@ -118,18 +117,6 @@ impl Request {
     pub(crate) fn address(self) -> NonNull<Header> {
         NonNull::from(self.0)
     }
-
-    /// Drops `reference`; the last one frees the cell.
-    ///
-    /// # Safety
-    /// The caller has that reference, and does not touch the cell afterwards.
-    #[inline]
-    pub(crate) unsafe fn drop_ref(self, reference: Reference) {
-        // SAFETY: as the caller promises.
-        if unsafe { self.state.drop_ref(reference) } {
-            release(self);
-        }
-    }
 }
 
 impl std::ops::Deref for Request {
@@ -140,6 +127,9 @@ impl std::ops::Deref for Request {
         self.0
     }
 }
+
+/// Stack to which a free cell goes back; cells of models have none.
+pub(super) type Home = TakeAllStack<Header>;
 
 /// Functions for the closure and the result that a cell holds.
 pub(crate) struct VTable {
@@ -205,7 +195,7 @@ pub(crate) struct Header {
     pub(crate) arrival: AtomicU64,
     pub(crate) deadline: Field<PlainU64>,
     next: Link<Header>,
-    pub(super) home: &'static pool::Home,
+    pub(super) home: Option<&'static Home>,
     waiter: AtomicPtr<Header>,
     pub(crate) quantum: Field<PlainU32>,
     pub(crate) class: Field<AtomicU16>,
@@ -252,7 +242,7 @@ unsafe impl Node for Header {
 }
 
 impl Header {
-    pub(super) fn free(home: &'static pool::Home) -> Header {
+    pub(super) fn free(home: Option<&'static Home>) -> Header {
         Header {
             state: State::free(),
             vtable: Holds(PlainPtr::new(std::ptr::from_ref(&EMPTY).cast_mut())),

@@ -3,10 +3,10 @@
 //! The body of a [`Fiber`] never ends: it runs the request that it was given, says [`Reason::Done`], and waits for the next
 //! one. So a request costs a switch to and fro ([`caudal_fiber::switch`]), and no set-up of a stack.
 //!
-//! *What belongs to the thread and has to go with the coroutine.* The stack of C++ exceptions in flight ([`crate::foreign`]) is
-//! put back after every switch, and so is what was registered for it ([`crate::carry`]); where a request waits, so are the rounding mode (MXCSR and the x87 control word) and `errno`. At a
+//! *What belongs to the thread and has to go with the coroutine.* The stack of C++ exceptions in flight ([`crate::request::exceptions`]) is
+//! put back after every switch, and so is what was registered for it ([`crate::request::carry`]); where a request waits, so are the rounding mode (MXCSR and the x87 control word) and `errno`. At a
 //! probe the cold path does that for these two, and for the vector registers. Rust's count of panics can not be moved: whoever
-//! unwinds does not yield (see [`crate::context`]).
+//! unwinds does not yield (see [`crate::kernel::context`]).
 
 use std::any::Any;
 use std::cell::Cell;
@@ -17,8 +17,8 @@ use caudal_fiber::coroutine::Control;
 use caudal_fiber::stack::CoroutineStack;
 
 use super::{Header, Outcome, Request, put_payload};
-use crate::carry;
-use crate::foreign::Exceptions;
+use crate::request::carry;
+use crate::request::exceptions::Exceptions;
 
 /// Why a coroutine gave its worker back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(crate) struct Own {
     reason: Cell<Reason>,
     /// The request that it is to run next.
     cell: Cell<Option<Request>>,
-    /// A word for the layer of another language: see [`crate::raw::slot`].
+    /// A word for the layer of another language: see [`crate::api::raw::slot`].
     pub(crate) slot: Cell<*mut ()>,
 }
 

@@ -3,10 +3,8 @@
 use std::any::Any;
 use std::mem::{ManuallyDrop, align_of, needs_drop, size_of};
 
-use super::{Request, VTable};
-
-/// Closures and results of up to so many bytes, with an alignment of up to 16, are kept in the cell.
-pub(crate) const INLINE_BYTES: usize = 144;
+use super::cell::{Request, VTable};
+use super::storage::INLINE_BYTES;
 
 /// Is a `T` kept in the cell? Else its box is.
 const fn is_inline<T>() -> bool {

@@ -1,17 +1,24 @@
-//! Requests: the cell in which one travels, its state, its closure and result, and where free cells come from.
+//! Requests: the cell in which one travels, its state, its closure and result, how it ends, and what goes with it at a switch.
 
+pub mod carry;
 mod cell;
+pub(crate) mod class;
 pub(crate) mod coroutine;
+pub(crate) mod ending;
+pub(crate) mod exceptions;
+pub(crate) mod failure;
 mod job;
+pub(crate) mod new;
 #[cfg_attr(loom, path = "modelled_pool.rs")]
 mod pool;
+mod refs;
 mod state;
 mod storage;
 mod will;
 
-pub(crate) use cell::{Header, Join, Request, VTable};
+pub(crate) use cell::{Header, Join, Request};
 pub(crate) use coroutine::Coroutine;
-pub(crate) use job::{INLINE_BYTES, fill, payload_at, payload_of, put_payload, result_of, take_job};
+pub(crate) use job::{fill, payload_at, payload_of, put_payload, result_of, take_job};
 #[cfg(all(test, loom))]
 pub(crate) use pool::Cells;
 pub(crate) use pool::{allocate, allocate_outlined, for_each, look_ahead, send_home};

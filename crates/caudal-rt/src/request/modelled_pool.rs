@@ -6,11 +6,8 @@
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
-use super::{Header, Request};
-use crate::primitives::{AtomicUsize, Ordering, shared_static};
-
-/// What every cell has for a home: nothing.
-pub(super) struct Home;
+use super::cell::{Header, Request};
+use crate::base::primitives::{AtomicUsize, Ordering, shared_static};
 
 /// A cell, and whether it is free.
 type Made = (Box<Header>, bool);
@@ -60,8 +57,7 @@ impl Cells {
 
 /// A cell that no request of this run has had.
 pub(crate) fn allocate() -> Request {
-    static HOME: Home = Home;
-    let cell = Box::new(Header::free(&HOME));
+    let cell = Box::new(Header::free(None));
     let request = of(&cell);
     CELLS.with_borrow_mut(|cells| cells.push((cell, false)));
     MADE.fetch_add(1, Ordering::Release);

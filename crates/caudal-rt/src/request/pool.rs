@@ -23,23 +23,24 @@
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::sync::Mutex;
 
-use super::{Header, INLINE_BYTES, Request};
-use crate::context::NoYield;
-use crate::ring::stack::{TakeAll, TakeAllStack};
+use super::cell::{Header, Request};
+use super::storage::INLINE_BYTES;
+use crate::base::quiet::NoYield;
+use crate::queue::ring::stack::{TakeAll, TakeAllStack};
 
 /// Cells that are made at a time: 64 KiB.
 const SLAB: usize = 256;
 /// Addresses in a magazine.
 const ROUNDS: usize = INLINE_BYTES / size_of::<Request>();
 
-/// Where the free cells of a thread come back to.
+/// Home of the free cells of a thread.
 pub(super) struct Home {
     /// Magazines, each with its number of addresses in `task`.
     returned: TakeAllStack<Header>,
     own: UnsafeCell<Own>,
 }
 
-/// What only the owner of a home touches.
+/// Part of a home that only its owner touches.
 struct Own {
     magazines: TakeAll<Header>,
     /// The cell that is given out next, whose lines have been asked for.
@@ -172,7 +173,7 @@ fn open_magazine(home: &'static Home, own: &mut Own) -> Request {
 
 #[cold]
 fn make_slab(home: &'static Home) {
-    let slab: Vec<Header> = (0..SLAB).map(|_| Header::free(home)).collect();
+    let slab: Vec<Header> = (0..SLAB).map(|_| Header::free(Some(&home.returned))).collect();
     let slab: &'static [Header] = Vec::leak(slab);
     SLABS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(slab);
     slab.iter().for_each(|cell| release(Request::new(cell)));
@@ -208,8 +209,15 @@ pub(crate) fn send_home() {
 
 fn push(magazine: Request, rounds: usize) {
     magazine.task.set(rounds as u32);
+    let Some(home) = magazine.home else { unreachable!("a cell of this pool has a home") };
     // SAFETY: homes live for ever; the cell is free, so it is nobody's but the caller's until it is pushed.
-    unsafe { magazine.home.returned.push(magazine.address()) };
+    unsafe { home.push(magazine.address()) };
+}
+
+/// Do both go back to the same stack?
+#[inline]
+fn has_same_home(one: Request, other: Request) -> bool {
+    one.home.map(std::ptr::from_ref) == other.home.map(std::ptr::from_ref)
 }
 
 impl Filling {
@@ -217,7 +225,7 @@ impl Filling {
     fn add(&self, cell: Request) {
         let rounds = self.rounds.get();
         match self.magazine.get() {
-            Some(magazine) if std::ptr::eq(magazine.home, cell.home) && rounds < ROUNDS => {
+            Some(magazine) if has_same_home(magazine, cell) && rounds < ROUNDS => {
                 // SAFETY: the magazine is a free cell of this thread's, with room for `ROUNDS` addresses.
                 unsafe { magazine.storage().cast::<Request>().add(rounds).write(cell) };
                 self.rounds.set(rounds + 1);

@@ -55,7 +55,7 @@
 //! list at most once. Cells are never unmapped: a notice that comes late, to the next request of the cell, is a wake-up without a reason, which
 //! every waiting loop takes.
 
-use crate::primitives::{AtomicU64, Ordering};
+use crate::base::primitives::{AtomicU64, Ordering};
 
 const PHASE: u64 = 0b111;
 const WAITING: u64 = Phase::Waiting as u64;

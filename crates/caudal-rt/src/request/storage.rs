@@ -2,8 +2,10 @@
 
 use std::mem::MaybeUninit;
 
-use super::INLINE_BYTES;
-use crate::primitives::UnsafeCell;
+use crate::base::primitives::UnsafeCell;
+
+/// Closures and results of up to so many bytes, with an alignment of up to 16, are kept in the cell.
+pub(crate) const INLINE_BYTES: usize = 144;
 
 #[repr(C, align(16))]
 struct Bytes([u8; INLINE_BYTES]);

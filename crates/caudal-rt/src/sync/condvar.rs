@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter as _};
 use super::{Mutex, MutexGuard, Parker, Patience, gave_up};
-use crate::context::NoYield;
-use crate::primitives::{AtomicBool, Ordering};
+use crate::base::primitives::{AtomicBool, Ordering};
+use crate::base::quiet::NoYield;
 use crate::request::Leave;
 
 /// What ended a wait at a [`Condvar`].

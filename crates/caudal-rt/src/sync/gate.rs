@@ -4,8 +4,8 @@
 //! opens it. Opening is Release and passing Acquire: what came before the one is over for the other.
 
 use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter};
-use crate::context::NoYield;
-use crate::primitives::{AtomicBool, Ordering};
+use crate::base::primitives::{AtomicBool, Ordering};
+use crate::base::quiet::NoYield;
 use crate::request::Leave;
 
 /// See the [module](self).

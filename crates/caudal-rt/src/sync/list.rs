@@ -22,7 +22,7 @@
 //! *Why a node is never touched after its waiter has gone*: a waiter leaves only if it took its node off the list itself, or
 //! was told. Both it and who claims do so under the lock, so just one of them does. Telling is the last access: all that is
 //! still wanted of a node is read before. And nothing unwinds out of a wait: it is asked beforehand whether the caller may
-//! park at all ([`Current::must_be_free`](crate::context::Current::must_be_free)).
+//! park at all ([`Current::must_be_free`](crate::kernel::context::Current::must_be_free)).
 //!
 //! *A waiter that gives up* (its time is over, its request was cancelled) and finds its node claimed has been given something: it
 //! waits to be told, which comes without delay, and keeps it or passes it on. So nothing that is handed over gets lost.
@@ -40,8 +40,8 @@
 use std::marker::PhantomPinned;
 use std::ptr::{self, NonNull};
 
-use crate::context::NoYield;
-use crate::primitives::{AtomicBool, AtomicU32, Ordering, UnsafeCell, spin_loop};
+use crate::base::primitives::{AtomicBool, AtomicU32, Ordering, UnsafeCell, spin_loop};
+use crate::base::quiet::NoYield;
 use crate::request::{Leave, Will};
 
 /// Why a waiter does not wait any longer.

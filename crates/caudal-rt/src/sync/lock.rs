@@ -30,8 +30,8 @@
 //! **Orderings.** Taking is Acquire and freeing Release, so sections are ordered; a hand-off is ordered by telling.
 
 use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter};
-use crate::context::NoYield;
-use crate::primitives::{AtomicU32, Ordering};
+use crate::base::primitives::{AtomicU32, Ordering};
+use crate::base::quiet::NoYield;
 use crate::request::Leave;
 
 const LOCKED: u32 = 1;

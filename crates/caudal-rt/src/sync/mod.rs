@@ -85,7 +85,7 @@ pub struct TimedOut;
 #[cold]
 pub(crate) fn gave_up(why: GaveUp) -> TimedOut {
     match why {
-        GaveUp::Cancelled => crate::context::end_cancelled(),
+        GaveUp::Cancelled => crate::kernel::context::end_cancelled(),
         GaveUp::TimedOut => TimedOut,
     }
 }

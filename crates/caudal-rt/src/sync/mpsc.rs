@@ -18,7 +18,7 @@ use std::time::Duration;
 use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter as _};
 use super::permits::{NoPermits, PERMITS_MAX, Permits};
 use super::{Parker, Patience, gave_up};
-use crate::context::NoYield;
+use crate::base::quiet::NoYield;
 use crate::request::Leave;
 
 /// Why a value was not sent.
@@ -237,7 +237,7 @@ impl<T> Receiver<T> {
     }
 
     fn take(&mut self, what: &'static str, patience: Patience) -> Result<T, NotReceived> {
-        crate::check_cancelled();
+        crate::kernel::context::check_cancelled();
         match self.try_recv() {
             Err(NotReceived::Empty) => self.wait(&Node::new(Parker::here(what, patience), 0)),
             other => other,

@@ -127,7 +127,7 @@ impl<T> Receiver<T> {
     }
 
     fn wait(&mut self, what: &'static str, patience: Patience) -> Result<T, NotReceived> {
-        crate::check_cancelled();
+        crate::kernel::context::check_cancelled();
         if let Err(why) = self.slot.gate.pass(|| Parker::here(what, patience)) {
             gave_up(why);
             return Err(NotReceived::TimedOut);

@@ -1,23 +1,13 @@
-//! Who waits in this crate: a coroutine, which is parked, or any other thread, which sleeps on a futex.
+//! Parkers: what waits in this crate is a coroutine, which is parked, or any other thread, which sleeps on a futex.
 //!
-//! # The word of a parker
+//! The word by which a waiter is told is a [`Sleeper`].
 //!
-//! ```text
-//!            who waits                       who wakes
-//!  LOOKS ───────────────▶ ASLEEP       LOOKS ──────────▶ TOLD     nobody sleeps: that is all
-//!    │  a thread, after 20 µs            ASLEEP ─────────▶ TOLD     then the call that wakes the thread
-//! ```
-//!
-//! * A *coroutine* stays at `LOOKS`. It is told by `TOLD`, then [`Shared::wake`], whose token makes its park return. The parker holds
-//!   a reference to its runtime, which who wakes takes over before it stores `TOLD`: so it wakes through the right runtime,
+//! * A *coroutine* never sleeps by it. It is told by the word, then [`Shared::wake`], whose token makes its park return. The parker holds
+//!   a reference to its runtime, which who wakes takes over before it tells: so it wakes through the right runtime,
 //!   also from another one or none, and after that one has gone.
 //! * A *thread* looks for some 20 µs, then sleeps. Who finds it still looking has nothing more to do. Who finds it asleep would
 //!   pay 10 to 22 µs for the call that wakes it: another thread does that itself; a worker gives the parker to its runtime's
-//!   helper, which tells it within some 50 µs ([`Helper::wake_thread`](crate::helper::Helper::wake_thread)).
-//!
-//! *Why it may vanish after `TOLD`*: the waiter leaves when it reads `TOLD`, and whoever stores that stores it last. The call to wake
-//! a thread comes after it and uses the word's address as a number alone; if another futex lives there by then, that
-//! returns once for no reason, as futexes may.
+//!   helper, which tells it within some 50 µs ([`Helper::wake_thread`]).
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -25,27 +15,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::list::{GaveUp, Waiter};
-use crate::clock::now;
-use crate::context::{Current, current, of_worker, until};
-use crate::helper::{Asleep, Helper};
-use crate::primitives::{AtomicU32, Ordering};
+use crate::base::clock::now;
+use crate::kernel::Sleeper;
+use crate::kernel::context::{Current, current, of_worker, until};
+use crate::kernel::helper::{Asleep, Helper};
+use crate::kernel::shared::Shared;
+use crate::request::Request;
 use crate::request::{Estate, Leave, Will};
-use crate::ring::stack::{Link, Node};
-use crate::shared::{Request, Shared};
-use crate::sleep::futex;
-
-const LOOKS: u32 = 0;
-const ASLEEP: u32 = 1;
-const TOLD: u32 = 2;
 
 /// How often a thread looks before it goes to sleep: some 20 µs.
 const LOOKS_MAX: u32 = if cfg!(loom) { 1 } else { 2_000 };
 
 /// See the [module](self).
 pub(crate) struct Parker {
-    word: AtomicU32,
-    /// For the helper's stack.
-    link: Link<Parker>,
+    sleeper: Sleeper,
     who: Who,
     what: &'static str,
     patience: Patience,
@@ -68,21 +51,14 @@ pub(crate) enum Patience {
     Endless,
 }
 
-// SAFETY: what others touch of a parker is its word and its link, which are atomic, and `who`, which never changes.
+// SAFETY: others touch of a parker its word and its link, which are atomic, and `who`, which never changes.
 unsafe impl Send for Parker {}
 // SAFETY: as above.
 unsafe impl Sync for Parker {}
 
 impl std::fmt::Debug for Parker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Parker").field("word", &self.word).finish_non_exhaustive()
-    }
-}
-
-// SAFETY: the link is a field.
-unsafe impl Node for Parker {
-    fn link(&self) -> &Link<Parker> {
-        &self.link
+        f.debug_struct("Parker").field("sleeper", &self.sleeper).finish_non_exhaustive()
     }
 }
 
@@ -108,11 +84,11 @@ impl Parker {
                 Who::Thread
             }
         };
-        Parker { word: AtomicU32::new(LOOKS), link: Link::new(), who, what, patience, here: PhantomData }
+        Parker { sleeper: Sleeper::new(), who, what, patience, here: PhantomData }
     }
 
     fn is_told(&self) -> bool {
-        self.word.load(Ordering::Acquire) == TOLD
+        self.sleeper.is_told()
     }
 
     fn wait_with(&self, patience: Patience) -> Result<(), GaveUp> {
@@ -156,7 +132,7 @@ impl Parker {
             }
             std::hint::spin_loop();
         }
-        if self.word.compare_exchange(LOOKS, ASLEEP, Ordering::Acquire, Ordering::Acquire) == Err(TOLD) {
+        if !self.sleeper.fall_asleep() {
             return Ok(());
         }
         let _asleep = Asleep::begin();
@@ -165,7 +141,7 @@ impl Parker {
             if left == Some(Duration::ZERO) {
                 return Err(GaveUp::TimedOut);
             }
-            futex::wait(&self.word, ASLEEP, left);
+            self.sleeper.sleep(left);
         }
         Ok(())
     }
@@ -176,28 +152,17 @@ impl Parker {
     /// The parker is a thread's, and this is the caller's last access to it.
     pub(crate) unsafe fn tell_thread(this: NonNull<Parker>, helper: Option<&Helper>) {
         // SAFETY: it is valid until it is told.
-        let word = unsafe { &this.as_ref().word };
-        if word.compare_exchange(LOOKS, TOLD, Ordering::Release, Ordering::Relaxed).is_ok() {
+        let sleeper = NonNull::from(unsafe { &this.as_ref().sleeper });
+        // SAFETY: as the caller says.
+        if unsafe { Sleeper::tell_if_awake(sleeper) } {
             return;
         }
         match helper {
             // SAFETY: as the caller says.
-            Some(helper) => unsafe { helper.wake_thread(this) },
+            Some(helper) => unsafe { helper.wake_thread(sleeper) },
             // SAFETY: as the caller says.
-            None => unsafe { Parker::wake_thread(this) },
+            None => unsafe { Sleeper::wake(sleeper) },
         }
-    }
-
-    /// Tells the thread that sleeps on this parker, with a system call.
-    ///
-    /// # Safety
-    /// The parker is a thread's, and this is the caller's last access to it.
-    pub(crate) unsafe fn wake_thread(this: NonNull<Parker>) {
-        // SAFETY: it is valid until the store.
-        let word = unsafe { &raw const (*this.as_ptr()).word };
-        // SAFETY: as above.
-        unsafe { (*word).store(TOLD, Ordering::Release) };
-        futex::wake_at(word, 1);
     }
 }
 
@@ -221,7 +186,7 @@ impl Waiter for Parker {
     }
 
     fn reset(&self) {
-        self.word.store(LOOKS, Ordering::Relaxed);
+        self.sleeper.reset();
     }
 
     unsafe fn tell(this: NonNull<Parker>) {
@@ -229,7 +194,7 @@ impl Waiter for Parker {
         let parker = unsafe { this.as_ref() };
         if let Who::Coroutine { cell, shared } = &parker.who {
             let (cell, shared) = (*cell, Arc::clone(shared));
-            parker.word.store(TOLD, Ordering::Release);
+            parker.sleeper.tell();
             return shared.wake(cell);
         }
         // SAFETY: as above, and it is a thread's.

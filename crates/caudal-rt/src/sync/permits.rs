@@ -22,8 +22,8 @@
 //! **Orderings.** Taking is Acquire and giving back Release; what is handed over is ordered by telling.
 
 use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter};
-use crate::context::NoYield;
-use crate::primitives::{AtomicU64, Ordering};
+use crate::base::primitives::{AtomicU64, Ordering};
+use crate::base::quiet::NoYield;
 use crate::request::Leave;
 
 const QUEUED: u64 = 1;

@@ -32,16 +32,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::classes::ClassId;
-use crate::context::{Current, current, end_cancelled};
-use crate::error::{Failure, SubmitError};
-use crate::handle::Handle;
+use crate::base::say::say;
+use crate::kernel::context::{Current, current, end_cancelled};
+use crate::kernel::shared::Shared;
 use crate::request::Outcome;
+use crate::request::class::ClassId;
 use crate::request::coroutine::Cancelled;
-use crate::runtime::{RequestBuilder, Runtime};
-use crate::say::say;
-use crate::shared::Shared;
+use crate::request::failure::{Failure, SubmitError};
 use crate::sync::{Gate, GaveUp, Mutex, Parker, Patience, gave_up};
+use crate::task::handle::Handle;
+use crate::task::submit::RequestBuilder;
 
 /// How often a thread that waits for a scope looks whether a child was given up.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -311,18 +311,8 @@ pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
     scope_in(me.share(), body)
 }
 
-impl Runtime {
-    /// As [`scope`], for this runtime's requests; from any thread. Aborts the process if the bound of a shutdown gives up
-    /// a request that borrows from a thread that is no worker's.
-    ///
-    /// # Panics
-    /// As [`scope`].
-    pub fn scope<'env, R>(&self, body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
-        scope_in(Arc::clone(self.shared()), body)
-    }
-}
-
-fn scope_in<'env, R>(
+/// As [`scope`], in a runtime.
+pub(crate) fn scope_in<'env, R>(
     shared: Arc<Shared>,
     body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
 ) -> R {

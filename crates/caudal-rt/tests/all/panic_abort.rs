@@ -11,7 +11,7 @@ const PROGRAM: &str = "fn main() {\n    println!(\"panics unwind: {}\", unwindin
 
 /// What a program says of its panics that is compiled so.
 fn said(directory: &Path, panics: &str) -> String {
-    let tells = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/unwinding.rs");
+    let tells = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/base/unwinding.rs");
     let (source, program) = (directory.join("program.rs"), directory.join(panics));
     std::fs::write(&source, format!("#[path = {tells:?}]\nmod unwinding;\n{PROGRAM}")).unwrap();
     let compiled = Command::new("rustc")

@@ -1,0 +1,31 @@
+//! Sections of the runtime's own code in which no probe yields, and whether the caller is on a coroutine at all.
+
+use std::marker::PhantomData;
+
+use caudal_probe as probe;
+
+/// No probe yields while this lives; one that came due meanwhile does so where the last of them ends.
+pub(crate) struct NoYield(PhantomData<*const ()>);
+
+impl NoYield {
+    #[inline]
+    pub(crate) fn enter() -> NoYield {
+        probe::critical_enter();
+        NoYield(PhantomData)
+    }
+}
+
+impl Drop for NoYield {
+    #[inline]
+    fn drop(&mut self) {
+        probe::critical_exit();
+    }
+}
+
+/// Does the caller run on a coroutine of this thread's worker? Where a worker schedules, in forked children and on other threads it does not.
+#[inline]
+pub(crate) fn is_on_coroutine() -> bool {
+    // SAFETY: the block is this thread's. Workers note there on which stack a request runs, for as long as it does.
+    let block = unsafe { &*probe::block() };
+    block.runtime != 0 && block.stack_low != 0
+}

@@ -1,0 +1,3 @@
+//! Sources of requests.
+
+pub(crate) mod source;

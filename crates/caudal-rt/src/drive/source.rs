@@ -1,0 +1,103 @@
+//! Where requests come from besides submissions: a network, a load generator, a file of arrivals.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::base::say::say;
+use crate::request::Request;
+use crate::request::Wanted;
+use crate::request::class::ClassId;
+use crate::request::new::new_request;
+
+/// A source of requests. The dispatcher looks at it in turn with submissions, at most [`BATCH`] requests a time; without a
+/// dispatcher each worker has one of its own, at which it looks between slices.
+///
+/// A runtime with a source does not sleep: a source is looked at, it does not call. It must not wait for anything either: it keeps the
+/// thread that looks from its work, and without a dispatcher a shutdown from the requests of that worker.
+pub trait Source: Send {
+    /// Hands in what has arrived, through [`Intake::submit`], for as long as [`Intake::has_room`]. Answers `false` when nothing
+    /// is ever going to come again: then it is not asked any more. Nor is one that has panicked, which is said on stderr; what
+    /// it has handed in before is served.
+    fn poll(&mut self, intake: &mut Intake<'_>) -> bool;
+}
+
+/// A source on a thread of the runtime, which no panic of the source's ends.
+pub(crate) struct Asked(Option<Box<dyn Source>>);
+
+impl Asked {
+    pub(crate) fn new(source: Box<dyn Source>) -> Asked {
+        Asked(Some(source))
+    }
+
+    /// Asks for requests; `false`: it is not to be asked any more.
+    #[inline]
+    pub(crate) fn ask(&mut self, intake: &mut Intake<'_>) -> bool {
+        let Some(source) = &mut self.0 else { return false };
+        catch_unwind(AssertUnwindSafe(|| source.poll(intake))).unwrap_or_else(|_| {
+            say!("a source of requests has panicked, and is not asked any more");
+            false
+        })
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let source = self.0.take();
+        // What it has to say the panic hook has said.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(source)));
+    }
+}
+
+/// Most requests that a source hands in at a time.
+pub const BATCH: usize = 32;
+
+/// What a source hands its requests to.
+pub struct Intake<'a> {
+    taken: &'a mut Vec<Request>,
+    next_number: &'a mut u64,
+    between_slices: bool,
+    /// Whose classes are taken.
+    of: u16,
+}
+
+impl<'a> Intake<'a> {
+    pub(crate) fn new(
+        taken: &'a mut Vec<Request>,
+        next_number: &'a mut u64,
+        between_slices: bool,
+        of: u16,
+    ) -> Intake<'a> {
+        Intake { taken, next_number, between_slices, of }
+    }
+
+    /// Does a worker ask, which may have run a request since it asked last? Else it is the dispatcher, or a worker that had
+    /// nothing to do.
+    #[inline]
+    pub fn is_between_slices(&self) -> bool {
+        self.between_slices
+    }
+
+    /// May it hand in more now?
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.taken.len() < BATCH
+    }
+
+    /// A request of `class` that arrived when the time-stamp counter showed `arrival`; what `job` returns is dropped. Closures of
+    /// up to 144 bytes are kept in place, larger ones are boxed.
+    ///
+    /// # Panics
+    /// Without room; if `class` is another runtime's.
+    #[inline]
+    pub fn submit<F: FnOnce() + Send + 'static>(&mut self, class: ClassId, arrival: u64, job: F) {
+        assert!(self.has_room(), "a source hands in {BATCH} requests at a time at most");
+        class.must_be(self.of);
+        self.put(new_request(class, arrival, job, Wanted::ByNobody));
+    }
+
+    #[inline]
+    pub(crate) fn put(&mut self, cell: Request) {
+        cell.number.set(*self.next_number);
+        *self.next_number += 1;
+        self.taken.push(cell);
+    }
+}

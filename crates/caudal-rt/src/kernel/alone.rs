@@ -1,0 +1,119 @@
+//! A request for which nobody of its worker waits, at the end of its quantum: it goes on at once, where it is.
+//!
+//! Its discipline has promised that ([`Discipline::elides`](caudal_policy::discipline::Discipline::elides)), so the probe's hook
+//! does not go to the scheduler and back only to hear it, which takes three times as long. What others see of the worker is
+//! brought up to date as if it had.
+//!
+//! Whether nobody waits in the worker's lanes is known when the slice begins, and stays so: only the scheduler puts something
+//! there. What can come from elsewhere is looked at each time: inbox, woken coroutines, times, the runtime's stage.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+use caudal_probe as probe;
+
+use crate::board::timeline::OFF;
+use crate::kernel::shared::{Notice, Shared};
+use crate::request::Request;
+
+/// What is known of the present slice. Only the worker's thread touches it.
+#[derive(Default)]
+pub(crate) struct Alone {
+    /// Length of a quantum, in cycles; 0: somebody waits, or the discipline promises nothing.
+    quantum: Cell<u64>,
+    /// The quantum for all that somebody has set, as it was.
+    set_quantum: Cell<u64>,
+    notice: Cell<Option<Notice>>,
+    /// When the slice began.
+    begun: Cell<u64>,
+    /// The worker's books at that time: cycles on requests, and quanta of unfinished ones.
+    busy: Cell<u64>,
+    quanta: Cell<u64>,
+    /// Quanta that have ended without the scheduler since.
+    elided: Cell<u32>,
+}
+
+/// The worker's books when a slice begins.
+pub(crate) struct Books {
+    pub(crate) begun: u64,
+    pub(crate) busy: u64,
+    pub(crate) quanta: u64,
+    pub(crate) notice: Notice,
+}
+
+/// The request whose quantum is over, as its worker's context knows it.
+#[derive(Clone, Copy)]
+pub(crate) struct Running<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) worker: u16,
+    pub(crate) cell: Request,
+    /// Time when the probe was due, in cycles.
+    pub(crate) due: u64,
+    /// The first time at which a coroutine of the worker wants to be woken.
+    pub(crate) first_due: u64,
+}
+
+impl Alone {
+    /// The slice that begins is of a request that others wait for, or not by a rule that says so.
+    #[inline(always)]
+    pub(crate) fn not(&self) {
+        self.quantum.set(0);
+    }
+
+    /// The slice that begins is of a request that nobody in the lanes waits for.
+    #[inline]
+    pub(crate) fn begin(&self, shared: &Shared, quantum: u64, books: &Books) {
+        self.quantum.set(quantum);
+        self.set_quantum.set(shared.quantum.load(Relaxed));
+        self.notice.set(Some(books.notice));
+        self.begun.set(books.begun);
+        self.busy.set(books.busy);
+        self.quanta.set(books.quanta);
+    }
+
+    /// Quanta that ended in the slice without the scheduler, once.
+    #[inline(always)]
+    pub(crate) fn take_elided(&self) -> u32 {
+        self.elided.replace(0)
+    }
+
+    /// A quantum of the running request `cell` is over. `true`: nobody waits, and the next one has begun.
+    #[inline]
+    pub(crate) fn goes_on(&self, slice: Running<'_>, noticed: u64) -> bool {
+        let quantum = self.quantum.get();
+        let Running { shared, worker: number, cell, due, .. } = slice;
+        // Deadline 0: every probe is to yield.
+        if quantum == 0 || due == 0 || self.has_somebody_come(slice, noticed) {
+            return false;
+        }
+        let elided = self.elided.get() + 1;
+        self.elided.set(elided);
+        let worker = &shared.workers[usize::from(number)];
+        if shared.settings.measuring {
+            let measured = shared.classes.of_worker(usize::from(number));
+            measured.class(cell.class.get()).preempted(noticed.saturating_sub(due));
+        }
+        if shared.settings.raise_flags {
+            worker.spent.due.store(noticed.saturating_add(quantum), Release);
+        }
+        worker.board.quanta.store(self.quanta.get() + u64::from(elided), Relaxed);
+        worker.spent.busy.store(self.busy.get() + (noticed - self.begun.get()), Relaxed);
+        worker.spent.accounted.store(noticed, Release);
+        // After the account: who sees the later slice sees the time before it there.
+        worker.board.slice_start.store(noticed, Release);
+        probe::arm(noticed, quantum);
+        true
+    }
+
+    #[inline]
+    fn has_somebody_come(&self, slice: Running<'_>, noticed: u64) -> bool {
+        let shared = slice.shared;
+        let worker = &shared.workers[usize::from(slice.worker)];
+        !worker.inbox.is_empty()
+            || !worker.mail.woken.is_empty()
+            || slice.first_due <= noticed
+            || self.notice.get() != Some(shared.notice())
+            || shared.quantum.load(Relaxed) != self.set_quantum.get()
+            || shared.timeline.session() != OFF
+    }
+}

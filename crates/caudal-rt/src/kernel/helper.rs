@@ -1,0 +1,194 @@
+//! The helper: a thread off the request path that wakes outside waiters, and looks whether workers are stuck.
+//!
+//! A worker never makes a system call to wake anybody: that takes 10 to 22 µs. It pushes the finished request to
+//! [`Helper::to_tell`], and the helper, which looks there every 50 µs while anybody waits, makes the call. Who is about to
+//! wait says so first ([`Helper::expect`]): it pays for waking the helper, if that sleeps.
+//!
+//! Why nobody waits in vain: `expected` counts who has said so and has not been told. It is added to before the flag
+//! is set by which the request's end knows of the waiter, so before the request can be pushed here; the helper sleeps without a limit only
+//! while it is 0.
+//!
+//! *Threads that wait in [`crate::sync`]* do not know which runtime's worker is going to wake them, and may wait before there is any
+//! runtime. So [`Asleep`] counts them for the whole process, and rings every helper there is when the first one goes to
+//! sleep. A helper counts as there before it looks at that number first, and a thread adds itself before it looks which
+//! helpers there are; so one of them sees the other. A worker gives the thread's parker to its own runtime's helper.
+//!
+//! *After the helper's end* (`ended`) workers may still have somebody to tell: those that a shutdown had to leave in a handler. Who
+//! pushes looks at `ended` after the push, the helper looks at the stacks after it has set that; a full fence is between
+//! on both sides, so one of them sees what is there. Then who pushed makes the call itself: no request waits for it any more.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::sync::{Arc, PoisonError, Weak};
+use std::time::Duration;
+
+use crate::base::futex;
+use crate::base::primitives::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, fence, shared_static};
+use crate::kernel::Sleeper;
+use crate::queue::ring::stack::TakeAllStack;
+use crate::request::{Header, Reference, Request};
+
+/// How often the helper looks for who is to be told while anybody waits.
+const LOOK_EVERY: Duration = Duration::from_micros(50);
+/// How often it looks at workers.
+pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(5);
+
+/// State that the helper and the others share.
+#[derive(Debug, Default)]
+pub(crate) struct Helper {
+    /// Requests that have ended and whose waiters have to be told; each with the reference [`Reference::Teller`].
+    to_tell: TakeAllStack<Header>,
+    /// Waiters that have not been told.
+    expected: AtomicU64,
+    /// Futex: counts reasons to look.
+    bell: AtomicU32,
+    stop: AtomicBool,
+    /// Threads that workers have to wake; each node is told by the helper.
+    to_wake: TakeAllStack<Sleeper>,
+    ended: AtomicBool,
+}
+
+shared_static! {
+    /// Threads of the process that sleep in [`crate::sync`].
+    static ASLEEP: AtomicU64 = AtomicU64::new(0);
+}
+shared_static! {
+    /// The helpers of this process's runtimes. Workers never come here.
+    static HELPERS: Mutex<Vec<Weak<Helper>>> = Mutex::new(Vec::new());
+}
+
+/// The calling thread, which is no worker's, goes to sleep, and counts as asleep while this lives.
+pub(crate) struct Asleep(());
+
+impl Asleep {
+    pub(crate) fn begin() -> Asleep {
+        if ASLEEP.fetch_add(1, Ordering::SeqCst) == 0 {
+            let helpers = HELPERS.lock().unwrap_or_else(PoisonError::into_inner);
+            helpers.iter().filter_map(Weak::upgrade).for_each(|helper| helper.ring());
+        }
+        Asleep(())
+    }
+}
+
+impl Drop for Asleep {
+    fn drop(&mut self) {
+        ASLEEP.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Makes `helper`, whose thread is about to begin, known to threads that go to sleep.
+pub(crate) fn register(helper: &Arc<Helper>) {
+    let mut helpers = HELPERS.lock().unwrap_or_else(PoisonError::into_inner);
+    helpers.retain(|other| other.strong_count() > 0);
+    helpers.push(Arc::downgrade(helper));
+}
+
+impl Helper {
+    /// Somebody is about to wait to be told.
+    pub(crate) fn expect(&self) {
+        if self.expected.fetch_add(1, Ordering::SeqCst) == 0 {
+            self.ring();
+        }
+    }
+
+    /// It was in vain: the request had ended.
+    pub(crate) fn forget_one(&self) {
+        self.expected.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    #[cfg(all(test, loom))]
+    pub(crate) fn expected(&self) -> u64 {
+        self.expected.load(Ordering::SeqCst)
+    }
+
+    /// Hands over a request that has ended, with its reference [`Reference::Teller`].
+    #[inline]
+    pub(crate) fn tell(&self, cell: Request) {
+        // SAFETY: cells stay where they are, and who ends a request pushes it once.
+        unsafe { self.to_tell.push(cell.address()) };
+        self.tell_if_ended();
+    }
+
+    /// Hands over a thread that a worker wakes.
+    ///
+    /// # Safety
+    /// As [`Sleeper::wake`].
+    pub(crate) unsafe fn wake_thread(&self, sleeper: NonNull<Sleeper>) {
+        // SAFETY: it stays until it is told, which the helper does last.
+        unsafe { self.to_wake.push(sleeper) };
+        self.tell_if_ended();
+    }
+
+    #[inline]
+    fn tell_if_ended(&self) {
+        fence(Ordering::SeqCst);
+        if self.ended.load(Ordering::Relaxed) {
+            self.tell_all();
+        }
+    }
+
+    fn ring(&self) {
+        self.bell.fetch_add(1, Ordering::SeqCst);
+        futex::wake(&self.bell, 1);
+    }
+
+    /// Ends the thread, after it has told everybody.
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::SeqCst);
+        self.ring();
+    }
+
+    /// The thread: until [`Helper::stop`]. `watch` looks at the workers; it answers whether it wants to go on looking.
+    pub(crate) fn run(&self, mut watch: impl FnMut() -> bool) {
+        let (mut since_watch, mut awake, mut rung) = (WATCH_EVERY, true, true);
+        loop {
+            let bell = self.bell.load(Ordering::SeqCst);
+            self.tell_all();
+            let stop = self.stop.load(Ordering::SeqCst);
+            if stop {
+                self.ended.store(true, Ordering::Relaxed);
+                fence(Ordering::SeqCst);
+                return self.tell_all();
+            }
+            let waited_for = self.expected.load(Ordering::SeqCst) != 0 || ASLEEP.load(Ordering::SeqCst) != 0;
+            if since_watch >= WATCH_EVERY {
+                since_watch = Duration::ZERO;
+                awake = watch() | std::mem::take(&mut rung);
+            }
+            // Where everybody sleeps nobody is going to have to be told, until somebody rings, or a timer is due.
+            let nap = match (awake, waited_for) {
+                (true, true) => Some(LOOK_EVERY),
+                (true, false) | (false, true) => Some(WATCH_EVERY),
+                (false, false) => None,
+            };
+            futex::wait(&self.bell, bell, nap);
+            since_watch += nap.unwrap_or(WATCH_EVERY);
+            if self.bell.load(Ordering::SeqCst) != bell {
+                (awake, rung) = (true, true);
+            }
+        }
+    }
+
+    /// Work has come to a runtime that slept: look at its workers again.
+    pub(crate) fn wake_up(&self) {
+        self.ring();
+    }
+
+    fn tell_all(&self) {
+        for sleeper in self.to_wake.take_all() {
+            // SAFETY: a worker has claimed it and handed it over.
+            unsafe { Sleeper::wake(sleeper) };
+        }
+        for cell in self.to_tell.take_all() {
+            // SAFETY: addresses of cells are pushed there.
+            let header = unsafe { Request::of(cell) };
+            // Somebody else's code: a panic of its own, which the hook reports, must not end the thread that tells all others.
+            let _ = catch_unwind(AssertUnwindSafe(|| header.waker.wake()));
+            header.told.store(1, Ordering::Release);
+            futex::wake(&header.told, i32::MAX);
+            self.forget_one();
+            // SAFETY: who has ended the request has left it to the helper.
+            unsafe { header.drop_ref(Reference::Teller) };
+        }
+    }
+}

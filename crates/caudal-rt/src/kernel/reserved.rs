@@ -1,0 +1,35 @@
+//! Which cores the runtimes of this process have: a second one takes others.
+//!
+//! A worker spins for as long as anybody of its runtime is busy. Two of them on one core take it from each other for a time slice of the
+//! operating system's, which is a thousand quanta long.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::kernel::error::StartError;
+
+/// The cores of each runtime, by the number of its reservation.
+static RESERVED: Mutex<Vec<(u64, Vec<usize>)>> = Mutex::new(Vec::new());
+
+/// The cores of a runtime are its own while this lives.
+#[derive(Debug)]
+pub(crate) struct Reservation(u64);
+
+impl Reservation {
+    /// Reserves what `choose` chooses, which is told what other runtimes have.
+    pub(crate) fn make(
+        choose: impl FnOnce(&[usize]) -> Result<Vec<usize>, StartError>,
+    ) -> Result<(Reservation, Vec<usize>), StartError> {
+        let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken: Vec<usize> = reserved.iter().flat_map(|(_, cores)| cores.iter().copied()).collect();
+        let cores = choose(&taken)?;
+        let number = reserved.last().map_or(0, |(last, _)| last + 1);
+        reserved.push((number, cores.clone()));
+        Ok((Reservation(number), cores))
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        RESERVED.lock().unwrap_or_else(PoisonError::into_inner).retain(|(number, _)| *number != self.0);
+    }
+}

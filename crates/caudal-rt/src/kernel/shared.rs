@@ -1,0 +1,418 @@
+//! What the threads of one runtime share.
+
+use std::sync::atomic;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
+
+use caudal_fiber::stack::StackBudget;
+use caudal_policy::rebalance::RebalanceConfig;
+use caudal_probe as probe;
+use crossbeam_utils::CachePadded;
+
+use crate::base::clock::{Clock, now};
+use crate::base::primitives::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+use crate::base::say::say;
+use crate::board::log::Logs;
+use crate::board::measured::Classes;
+use crate::board::pressure::Pressure;
+use crate::board::timeline::Timelines;
+use crate::board::{Counts, Mail, Spent, Worker};
+use crate::kernel::helper::Helper;
+use crate::kernel::settings::Settings;
+use crate::kernel::sleep::Lot;
+use crate::queue::custody::{Claimant, heavy_barrier};
+use crate::queue::flag::RemoteFlag;
+use crate::queue::ring::Ring;
+use crate::queue::ring::stack::TakeAllStack;
+use crate::request::class::CLASSES_MAX;
+use crate::request::ending::Owner;
+use crate::request::ending::{end_unstarted, end_unstarted_if, see_to};
+use crate::request::{Coroutine, Estate, Header, Outcome, Phase, Place, Reference, Snapshot};
+
+pub(crate) use crate::request::Request;
+
+/// What the runtime is up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Stage {
+    /// It takes requests.
+    Running,
+    /// It takes none any more, and ends those that it has.
+    Draining,
+    /// It cancels those that it has.
+    Cancelling,
+    /// Its threads end.
+    Stopping,
+}
+
+/// What comes out of an inbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// It waits, and is to run.
+    Waits,
+    /// It has started elsewhere, and comes with its coroutine.
+    Started,
+    /// It has ended, and the queue's reference is gone.
+    Ended,
+}
+
+/// What all threads are to notice: the stage in the lowest bits, above how often stacks were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Notice(u32);
+
+impl Notice {
+    /// Of a runtime that has just begun.
+    pub(crate) const FIRST: Notice = Notice(Stage::Running as u32);
+    const STAGE: u32 = 3;
+
+    pub(crate) fn stage(self) -> Stage {
+        const ALL: [Stage; 4] = [Stage::Running, Stage::Draining, Stage::Cancelling, Stage::Stopping];
+        ALL[(self.0 & Notice::STAGE) as usize]
+    }
+}
+
+/// The start of a runtime, by the counter and by the system's clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Began {
+    pub(crate) cycles: u64,
+    pub(crate) at: SystemTime,
+}
+
+/// All of it.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// No other runtime of the process has it.
+    pub(crate) id: u64,
+    /// Stands for this runtime in the words of cells; not 0.
+    pub(crate) mark: u32,
+    /// Whose classes its requests are of.
+    pub(crate) of: u16,
+    pub(crate) workers: Box<[Worker]>,
+    /// Requests on their way to the dispatcher; none where there is no dispatcher.
+    pub(crate) entry: Option<Ring<Request>>,
+    pub(crate) lot: Lot,
+    pub(crate) helper: Arc<Helper>,
+    pub(crate) clock: Clock,
+    pub(crate) classes: Classes,
+    pub(crate) settings: Settings,
+    /// Decisions, if they are logged.
+    pub(crate) logs: Option<Logs>,
+    /// A quantum that replaces the policy's, in cycles; 0: the policy's own.
+    pub(crate) quantum: AtomicU64,
+    /// A [`Notice`].
+    notice: AtomicU32,
+    /// Since when the dispatcher has had nothing to do, in cycles; 0 if it has. Without a dispatcher it is always idle.
+    pub(crate) dispatcher_idle_since: CachePadded<AtomicU64>,
+    /// The dispatcher has placed everything that there will ever be.
+    pub(crate) dispatcher_done: AtomicBool,
+    /// Workers that are stuck.
+    pub(crate) stuck: AtomicU32,
+    /// What went otherwise than it should, for the statistics.
+    pub(crate) counts: Counts,
+    /// More requests come than the workers can do; the watchdog says so.
+    pub(crate) overloaded: atomic::AtomicBool,
+    /// A bit for each class of whose long requests none has passed a probe; the watchdog says so.
+    pub(crate) unprobed: atomic::AtomicU64,
+    pub(crate) timeline: Timelines,
+    /// The stacks of all workers, once they are known.
+    pub(crate) stacks: OnceLock<Arc<StackBudget>>,
+    pub(crate) began: Began,
+    /// Started requests that the shutdown has given up, by class.
+    pub(crate) given_up: Box<[atomic::AtomicU64]>,
+    spin: u64,
+    /// Forks before the start: there were more since in a process that has none of the threads.
+    forks: u64,
+}
+
+impl Shared {
+    pub(crate) fn new(settings: Settings, clock: Clock, helper: Arc<Helper>) -> Shared {
+        let inbox = |capacity| match settings.two_level && settings.system.rebalance == RebalanceConfig::None
+        {
+            true => Ring::with_one_producer(capacity),
+            false => Ring::new(capacity),
+        };
+        let worker = |_| Worker {
+            board: CachePadded::default(),
+            mail: CachePadded::new(Mail {
+                woken: TakeAllStack::new(),
+                flagged_by: AtomicU32::new(0),
+                started: AtomicU32::new(0),
+                probe_flag: RemoteFlag::new(),
+                thread: AtomicU32::new(0),
+            }),
+            inbox: inbox(settings.inbox),
+            spent: CachePadded::new(Spent::new()),
+            pressure: Pressure::default(),
+        };
+        let two_level = settings.two_level;
+        static RUNTIMES: atomic::AtomicU64 = atomic::AtomicU64::new(0);
+        let id = RUNTIMES.fetch_add(1, Ordering::Relaxed);
+        Shared {
+            id,
+            mark: (id % u64::from(u32::MAX)) as u32 + 1,
+            of: settings.classes.of,
+            dispatcher_idle_since: CachePadded::new(AtomicU64::new(u64::from(!two_level))),
+            dispatcher_done: AtomicBool::new(!two_level),
+            stuck: AtomicU32::new(0),
+            counts: Counts::default(),
+            overloaded: atomic::AtomicBool::new(false),
+            unprobed: atomic::AtomicU64::new(0),
+            timeline: Timelines::new(settings.workers),
+            stacks: OnceLock::new(),
+            began: Began { cycles: now(), at: SystemTime::now() },
+            given_up: (0..CLASSES_MAX).map(|_| atomic::AtomicU64::new(0)).collect(),
+            spin: clock.cycles_of(settings.spin),
+            workers: (0..settings.workers).map(worker).collect(),
+            entry: settings.two_level.then(|| Ring::new(settings.entry)),
+            lot: Lot::default(),
+            helper,
+            clock,
+            classes: Classes::new(settings.workers),
+            logs: settings
+                .log
+                .map(|capacity| Logs::new(capacity, settings.workers, two_level, settings.policy.clone())),
+            settings,
+            quantum: AtomicU64::new(0),
+            notice: AtomicU32::new(Stage::Running as u32),
+            forks: crate::base::fork::count(),
+        }
+    }
+
+    /// The place of requests that are at `worker`, or at the dispatcher ([`NOWHERE`](crate::request::NOWHERE)).
+    #[inline(always)]
+    pub(crate) fn place(&self, worker: u16) -> Place {
+        Place::new(worker, self.mark)
+    }
+
+    /// Is this a child of the process that has the threads?
+    pub(crate) fn is_forked(&self) -> bool {
+        crate::base::fork::count() != self.forks
+    }
+
+    /// What is up, in one word: workers compare it with what they know.
+    #[inline(always)]
+    pub(crate) fn notice(&self) -> Notice {
+        Notice(self.notice.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        self.notice().stage()
+    }
+
+    /// Moves on to `stage`; there is no way back.
+    pub(crate) fn enter(&self, stage: Stage) {
+        let later = |word| (Notice(word).stage() < stage).then_some(word & !Notice::STAGE | stage as u32);
+        let _ = self.notice.fetch_update(Ordering::AcqRel, Ordering::Acquire, later);
+        self.lot.wake_all();
+    }
+
+    /// A worker has requests, and no stack for them: others are to give idle ones back.
+    pub(crate) fn ask_for_stacks(&self) {
+        self.notice.fetch_add(Notice::STAGE + 1, Ordering::AcqRel);
+    }
+
+    /// Wakes the coroutine of `cell`, which is parked or about to park.
+    #[inline]
+    pub(crate) fn wake(&self, cell: Request) {
+        let Some(worker) = cell.state.notify(self.mark) else { return };
+        // SAFETY: cells stay where they are, and `notify` tells one caller alone to push.
+        unsafe { self.workers[usize::from(worker)].mail.woken.push(cell.address()) };
+        self.wake_sleepers();
+    }
+
+    /// Something is there to be done. Call it after that something has become visible.
+    #[inline]
+    pub(crate) fn wake_sleepers(&self) {
+        if self.lot.wake_if_asleep() {
+            self.helper.wake_up();
+        }
+    }
+
+    /// How long everybody has to be idle before anybody sleeps, in cycles.
+    pub(crate) fn settings_spin(&self) -> u64 {
+        self.spin
+    }
+
+    /// Has everybody had nothing to do for `span` cycles at `time`?
+    pub(crate) fn all_idle_for(&self, span: u64, time: u64) -> bool {
+        let idle = |since: &AtomicU64| {
+            let since = since.load(Ordering::Relaxed);
+            since != 0 && time.saturating_sub(since) >= span
+        };
+        idle(&self.dispatcher_idle_since) && self.workers.iter().all(|worker| idle(&worker.board.idle_since))
+    }
+
+    /// Is any worker stuck in a handler?
+    #[inline]
+    pub(crate) fn any_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Relaxed) != 0
+    }
+
+    /// Is nothing there that was handed in and not taken?
+    pub(crate) fn entry_is_empty(&self) -> bool {
+        self.entry.as_ref().is_none_or(Ring::is_empty)
+    }
+
+    /// The started request, which the caller has taken out of a queue, is given up with its coroutine: leaked, and its handle hears of it.
+    #[cold]
+    pub(crate) fn give_up(&self, cell: Request) {
+        std::mem::forget(cell.take_coroutine());
+        self.give_up_if(cell, |_| true);
+    }
+
+    /// A started request is given up, if it is `wanted` by its state and nobody has done so.
+    pub(crate) fn give_up_if(&self, cell: Request, wanted: impl Fn(Snapshot) -> bool) {
+        let Some(unended) = cell.state.give_up(wanted) else { return };
+        // Before anybody hears of the end: what it refers to, a mutex of C's, say, may go then.
+        // SAFETY: this call has given the request up.
+        unsafe { cell.execute() };
+        self.given_up[usize::from(cell.class.get()) % CLASSES_MAX].fetch_add(1, Ordering::Relaxed);
+        self.count_outcome(Outcome::Abandoned);
+        see_to(cell, cell.state.end_given_up(unended), self);
+    }
+
+    /// A worker has taken `cell` out of an inbox: what is it to do with it?
+    #[inline(always)]
+    pub(crate) fn admits(&self, cell: Request, stage: Stage, time: u64) -> Admission {
+        self.end_if_due(cell, stage, time);
+        match cell.state.load().phase() {
+            Phase::Waiting => Admission::Waits,
+            Phase::Started => Admission::Started,
+            Phase::Ending | Phase::Done | Phase::Free => {
+                // SAFETY: that of the inbox, from which the caller has taken the request.
+                unsafe { cell.drop_ref(Reference::Runtime) };
+                Admission::Ended
+            }
+        }
+    }
+
+    /// Ends a request that has not started if its deadline is over, or the runtime cancels.
+    #[inline(always)]
+    pub(crate) fn end_if_due(&self, cell: Request, stage: Stage, time: u64) {
+        if cell.deadline.get() < time {
+            end_unstarted(cell, Outcome::Expired, self);
+        }
+        if stage >= Stage::Cancelling {
+            end_unstarted(cell, Outcome::Stopped, self);
+        }
+    }
+
+    /// Ends every request that is still in a queue, once no thread is there to run it.
+    ///
+    /// Whoever pushes to a queue (a submission, a thief, the dispatcher) looks at the stage afterwards, and the shutdown
+    /// looks into
+    /// the queues after it has set the stage, with a full fence between on both sides: one of them sees the other, so no request
+    /// stays behind. A submission has the fence of [`Shared::wake_sleepers`].
+    pub(crate) fn end_queued(&self) {
+        fence(Ordering::SeqCst);
+        let inboxes = self.workers.iter().map(|worker| &worker.inbox);
+        for ring in inboxes.chain(&self.entry) {
+            while let Some((cell, _)) = ring.pop() {
+                // The queue's reference is this thread's now.
+                if cell.state.load().is_started() {
+                    self.give_up(cell);
+                    continue;
+                }
+                end_unstarted(cell, Outcome::Stopped, self);
+                // SAFETY: that of the queue, from which this has taken the request.
+                unsafe { cell.drop_ref(Reference::Runtime) };
+            }
+        }
+    }
+
+    /// Ends the requests of workers that are stuck in a handler, but those handlers' own. After the last stage has been entered, and
+    /// the queues have been emptied. See [`crate::queue::custody`].
+    #[cold]
+    pub(crate) fn end_held_up(&self) {
+        if !heavy_barrier() {
+            return;
+        }
+        for (number, worker) in self.workers.iter().enumerate() {
+            let is_in_a_slice = worker.board.slice_start.load(Ordering::Acquire) != 0;
+            if is_in_a_slice && worker.spent.custody.claim(Claimant::Shutdown) {
+                let running = worker.spent.running.load(Ordering::Relaxed);
+                self.end_all_at(number as u16, running);
+            }
+        }
+    }
+
+    pub(crate) fn end_all_at(&self, worker: u16, but: *mut Header) {
+        let place = self.place(worker);
+        let is_here = |state: Snapshot| state.is_at(place);
+        crate::request::for_each(|cell| {
+            if cell.address().as_ptr() != but && is_here(cell.state.load()) {
+                self.give_up_if(cell, is_here);
+                end_unstarted_if(cell, Outcome::Stopped, self, is_here);
+            }
+        });
+    }
+
+    /// For threads that end, which may have pushed to a queue after the shutdown has looked there.
+    pub(crate) fn end_queued_if_stopping(&self) {
+        fence(Ordering::SeqCst);
+        if self.stage() == Stage::Stopping {
+            self.end_queued();
+        }
+    }
+
+    /// The calling thread sleeps with the others, as in [`Lot::sleep_unless`]; the watchdog, which sleeps where everybody
+    /// does, then
+    /// has to see what it runs: a timer may have woken it, or nobody.
+    pub(crate) fn sleep_unless(&self, longest: Option<Duration>, look: impl FnOnce() -> bool) {
+        self.lot.sleep_unless(longest, look);
+        self.helper.wake_up();
+    }
+
+    /// A request ended inside of a critical section, or with a lock, on this thread.
+    #[cold]
+    pub(crate) fn left_something(&self, cell: Request, coroutine: Option<&Coroutine>) {
+        probe::forget_handlers();
+        if let Some(coroutine) = coroutine {
+            // SAFETY: a seat is there for as long as its coroutine.
+            probe::request_ended(unsafe { coroutine.seat().as_ref() }.high);
+        }
+        if self.counts.unbalanced.fetch_add(1, Ordering::Relaxed) == 0 {
+            say!(
+                "a request of class `{}` has ended with a lock that it had taken, or inside of a critical section. Who wants the lock waits for \
+                 ever, unless code without probes has given it back. Further requests that end so are counted as `unbalanced` in the statistics",
+                self.settings.classes.name(cell.class.get())
+            );
+        }
+    }
+
+    /// A request ended otherwise than by returning.
+    #[cold]
+    pub(crate) fn count_outcome(&self, outcome: Outcome) {
+        let count = match outcome {
+            Outcome::Returned => return,
+            Outcome::Panicked => &self.counts.panicked,
+            Outcome::Cancelled => &self.counts.cancelled,
+            Outcome::Expired => &self.counts.expired,
+            Outcome::Abandoned => &self.counts.abandoned,
+            Outcome::Stopped => &self.counts.stopped,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Owner for Shared {
+    #[inline]
+    fn wake(&self, coroutine: Request) {
+        self.wake(coroutine);
+    }
+
+    #[inline]
+    fn tell(&self, request: Request) {
+        self.helper.tell(request);
+    }
+
+    fn count(&self, outcome: Outcome) {
+        self.count_outcome(outcome);
+    }
+
+    fn left(&self, worker: u16) {
+        if let Some(worker) = self.workers.get(usize::from(worker)) {
+            worker.board.left.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}

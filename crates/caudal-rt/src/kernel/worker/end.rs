@@ -1,0 +1,162 @@
+//! How a worker ends: it drains, cancels, and at last leaves behind what would not end.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use caudal_policy::discipline::Discipline;
+
+use super::Worker;
+use crate::kernel::shared::{Notice, Stage};
+use crate::queue::custody::Claimant;
+use crate::request::ending::end_unstarted;
+use crate::request::{Outcome, Reference};
+
+impl<D: Discipline> Worker<D> {
+    /// The runtime has moved on to another stage, or another worker has no stack.
+    #[cold]
+    pub(super) fn take_notice(&mut self, notice: Notice) {
+        let before = std::mem::replace(&mut self.notice, notice);
+        if notice.stage() != before.stage() {
+            self.change_stage(notice.stage());
+        }
+        self.give_stacks_away();
+    }
+
+    fn change_stage(&mut self, stage: Stage) {
+        self.stage = stage;
+        match stage {
+            Stage::Cancelling => self.cancel_all(),
+            // If the shutdown was first, it ends all but what has just run. What is left to do here is the same.
+            Stage::Stopping => _ = self.me.spent.custody.claim(Claimant::Worker),
+            Stage::Running | Stage::Draining => {}
+        }
+    }
+
+    fn cancel_all(&mut self) {
+        let started: Vec<u32> = self.pool.started().collect();
+        for task in started {
+            let cell = self.pool.task(task).cell;
+            cell.state.cancel_own();
+            self.shared.wake(cell);
+        }
+    }
+
+    /// Nothing is here, and nothing can come any more?
+    pub(super) fn may_end(&self) -> bool {
+        let done = self.shared.dispatcher_done.load(Acquire);
+        self.stage != Stage::Running && done && self.books.inside == 0 && self.me.inbox.is_empty()
+    }
+
+    /// What has not ended within the bound of the shutdown is given up: its handle hears of it, its coroutine is leaked with all
+    /// that lives on its stack. It is never unwound by force: a destructor could find a lock half taken.
+    pub(super) fn abandon_all(&mut self) {
+        for task in self.pool.all() {
+            let entry = self.pool.task(task);
+            let (cell, coroutine) = (entry.cell, entry.fiber.take());
+            match coroutine {
+                Some(coroutine) => {
+                    self.has_leaked = true;
+                    std::mem::forget(coroutine);
+                    self.shared.give_up_if(cell, |_| true);
+                }
+                None => {
+                    end_unstarted(cell, Outcome::Stopped, &*self.shared);
+                    // SAFETY: that of the inbox, from which the request came.
+                    unsafe { cell.drop_ref(Reference::Runtime) };
+                }
+            }
+        }
+        self.board().inside.store(0, Relaxed);
+        // It may have taken requests from others that it has not taken in.
+        self.shared.end_queued_if_stopping();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::Arc;
+
+    use caudal_config::{File, Host, Options};
+    use caudal_policy::discipline::Fcfs;
+    use caudal_policy::rebalance::AnyRebalance;
+
+    use super::*;
+    use crate::base::clock::Clock;
+    use crate::kernel::shared::Shared;
+    use crate::kernel::worker::Parts;
+    use crate::request::Wanted;
+    use crate::request::class::ClassId;
+    use crate::request::new::new_request;
+    use crate::task::handle::Handle;
+    use crate::{Builder, Failure};
+    use caudal_fiber::stack::{StackConfig, StackPool};
+
+    /// Two workers that do not run.
+    fn shared() -> Arc<Shared> {
+        let text = "[system]\ncores = 2\npools = \"per-core\"\ndispatch = { policy = \"random\" }\n\
+            discipline = { policy = \"fcfs\" }\n";
+        let options = Options { host: Host::Runtime, ..Options::default() };
+        let plan = File::parse_with(text, "test.toml", &options).unwrap().systems.remove(0);
+        Arc::new(Shared::new(Builder::of(plan).settings, Clock::new(1e9), Arc::default()))
+    }
+
+    fn worker(number: usize, shared: &Arc<Shared>) -> Worker<Fcfs> {
+        let rebalance = AnyRebalance::from(shared.settings.system.rebalance);
+        let stacks = StackPool::new(StackConfig::default()).unwrap();
+        let shared = Arc::clone(shared);
+        Worker::new(Parts { number, shared, discipline: Fcfs, rebalance, stacks, source: None, log: None })
+    }
+
+    /// A worker that is in a handler from before the shutdown until its last stage resumes nobody when it comes back.
+    #[test]
+    fn a_late_worker_gives_up_at_once() {
+        let shared = shared();
+        let class = ClassId::first(&shared.settings.classes);
+        let (sleeps, begun) = std::sync::mpsc::channel();
+        let sleeper = move || {
+            sleeps.send(()).unwrap();
+            crate::sleep(std::time::Duration::from_secs(600));
+        };
+        let stops = {
+            let shared = Arc::clone(&shared);
+            move || {
+                begun.recv().unwrap();
+                shared.enter(Stage::Stopping);
+            }
+        };
+        let sleeper = new_request(class, 0, sleeper, Wanted::ByHandle);
+        let handle = Handle::<()>::new(sleeper, Arc::clone(&shared));
+        for cell in [sleeper, new_request(class, 0, stops, Wanted::ByNobody)] {
+            // SAFETY: nobody else knows of the request.
+            unsafe { cell.state.place_unshared(shared.place(0)) };
+            shared.workers[0].inbox.push(cell, 0).unwrap();
+        }
+        let ended = std::thread::spawn(move || {
+            let whole = worker(0, &shared).run();
+            (whole, handle.is_done().then(|| handle.wait()))
+        });
+        let (whole, answer) = ended.join().unwrap();
+        assert!(!whole, "the thread has to stay: a coroutine was given up");
+        assert!(matches!(answer, Some(Err(Failure::Abandoned))), "{answer:?}");
+    }
+
+    /// A worker that a shutdown has given up on steals, when that has looked into the queues already.
+    #[test]
+    fn what_a_late_worker_has_stolen_hears_of_the_end() {
+        let shared = shared();
+        let ended = std::thread::spawn(move || {
+            let mut worker = worker(1, &shared);
+            let cell = new_request(ClassId::first(&shared.settings.classes), 0, || (), Wanted::ByHandle);
+            // SAFETY: nobody else knows of the request.
+            unsafe { cell.state.place_unshared(shared.place(0)) };
+            let handle = Handle::<()>::new(cell, Arc::clone(&shared));
+            shared.workers[0].inbox.push(cell, 0).unwrap();
+            shared.enter(Stage::Stopping);
+            assert_eq!(worker.take_from(0, 1), 1);
+            worker.abandon_all();
+            worker.give_stacks_back();
+            crate::kernel::context::Context::uninstall();
+            handle.is_done().then(|| handle.wait())
+        });
+        assert!(matches!(ended.join().unwrap(), Some(Err(Failure::Stopped))));
+    }
+}

@@ -1,0 +1,500 @@
+//! A worker: one thread on one core, which runs requests as coroutines in the order that its discipline says.
+//!
+//! ```text
+//!  inbox (ring) ──▶ take_in ──▶ discipline ──▶ slice: resume a coroutine until its quantum is over
+//!  woken (stack) ─▶    ▲                         │ done ──▶ complete: tell who waits, measure
+//!  timers ────────▶    │                         │ park ──▶ on_blocked: it is woken through the mail
+//!                      └───────────────────────── quantum: on_stopped, which lets it go on or puts it into a lane
+//! ```
+//!
+//! Everything in a [`Worker`] belongs to its thread. What others see of it is its [`Board`], what they may
+//! change its [`Mail`](crate::board::Mail) and its inbox.
+
+mod end;
+pub(crate) mod migrate;
+mod pool;
+mod rest;
+mod stacks;
+mod take_in;
+mod trace;
+
+use std::collections::VecDeque;
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+use caudal_fiber::stack::StackPool;
+use caudal_policy::discipline::{Discipline, Stopped};
+use caudal_policy::rebalance::{AnyRebalance, Rebalance};
+use caudal_policy::{TaskId, WorkerId};
+use caudal_probe as probe;
+
+use self::pool::{LocalPool, Next};
+use crate::base::clock::now;
+use crate::board::log::Writer;
+use crate::board::measured::{Measured, OfWorker};
+use crate::board::timeline::OFF;
+use crate::board::{Board, Slice, Spent, Worker as Public};
+use crate::drive::source::Asked;
+use crate::kernel::alone;
+use crate::kernel::context::Context;
+use crate::kernel::shared::{Notice, Shared, Stage};
+use crate::queue::custody::light_barrier;
+use crate::request::Request;
+use crate::request::coroutine::Reason;
+use crate::request::ending::hand_over;
+use crate::request::exceptions;
+use crate::request::{Coroutine, Outcome, Reference};
+
+/// The worker's own books, of which the board is a copy.
+#[derive(Default)]
+pub(crate) struct Books {
+    pub(crate) finished: u64,
+    pub(crate) quanta: u64,
+    pub(crate) received: u64,
+    pub(crate) inside: u32,
+}
+
+impl Books {
+    /// A request has ended that had used up so many `quanta`.
+    #[inline(always)]
+    pub(crate) fn end(&mut self, quanta: u32, board: &Board) {
+        self.finished += 1;
+        self.quanta -= u64::from(quanta);
+        self.inside -= 1;
+        board.quanta.store(self.quanta, Relaxed);
+        board.inside.store(self.inside, Relaxed);
+        // After the others: who counts the request as gone sees no quanta of it.
+        board.finished.store(self.finished, Release);
+    }
+}
+
+/// See the [module](self).
+pub(crate) struct Worker<D> {
+    number: usize,
+    shared: Arc<Shared>,
+    /// Its own part of that, without the way there: it is needed some ten times a quantum.
+    me: Own,
+    /// None: nothing is to be measured.
+    measured: Option<Arc<OfWorker>>,
+    discipline: D,
+    rebalance: AnyRebalance,
+    /// A request that nobody waits for goes on at the end of its quantum without the scheduler. Not where a source has to be looked at.
+    elides: bool,
+    raise_flags: bool,
+    /// Its policy steals: started requests that may move can be wanted elsewhere.
+    steals: bool,
+    pool: LocalPool<Coroutine>,
+    context: Box<Context>,
+    stacks: StackPool,
+    /// Coroutines between two requests, the hottest last.
+    idle: Vec<Coroutine>,
+    /// Tasks that could start but for the limit of stacks.
+    stackless: VecDeque<u32>,
+    source: Option<Asked>,
+    /// What the source has brought, for a moment.
+    batch: Vec<Request>,
+    next_number: u64,
+    walk: rest::Walk,
+    books: Books,
+    /// Times in cycles, of which [`Spent`] is a copy.
+    busy: u64,
+    idle_for: u64,
+    /// When the last slice, or the last look while idle, ended; in cycles.
+    accounted: u64,
+    /// Since when there has been nothing to do; 0: there has.
+    idle_since: u64,
+    /// It has taken in what there was since the last slice.
+    has_looked: bool,
+    /// What it has noticed, and the stage in that.
+    notice: Notice,
+    stage: Stage,
+    /// A coroutine that ran here will never go on.
+    has_leaked: bool,
+    /// While requests wait for stacks: when it looks for one again, in cycles.
+    look_for_stacks_at: u64,
+    /// What it does by its rebalance policy goes there.
+    log: Option<Writer>,
+}
+
+/// What others see of a worker, and give it: its own part of what is shared.
+#[derive(Clone, Copy)]
+struct Own(NonNull<Public>);
+
+impl Deref for Own {
+    type Target = Public;
+
+    #[inline(always)]
+    fn deref(&self) -> &Public {
+        // SAFETY: a part of `Worker::shared`, which nobody moves, and which the worker holds for longer than this.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+/// What a worker is made of that its runtime has made.
+pub(crate) struct Parts<D> {
+    pub(crate) number: usize,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) discipline: D,
+    pub(crate) rebalance: AnyRebalance,
+    pub(crate) stacks: StackPool,
+    pub(crate) source: Option<Asked>,
+    pub(crate) log: Option<Writer>,
+}
+
+impl<D: Discipline> Worker<D> {
+    /// On the thread that is going to run it.
+    pub(crate) fn new(parts: Parts<D>) -> Worker<D> {
+        let Parts { number, shared, discipline, rebalance, stacks, source, log } = parts;
+        let context = Box::new(Context::new(number as u16, &shared));
+        context.install();
+        let mail = &shared.workers[number].mail;
+        mail.probe_flag.lend(probe::flag());
+        // SAFETY: the call has no precondition.
+        mail.thread.store(unsafe { libc::gettid() } as u32, Relaxed);
+        let begun = now();
+        let spent = &shared.workers[number].spent;
+        spent.accounted.store(begun, Relaxed);
+        spent.started.store(begun, Release);
+        Worker {
+            number,
+            measured: shared.settings.measuring.then(|| Arc::clone(shared.classes.of_worker(number))),
+            steals: rebalance.steals(),
+            me: Own(NonNull::from(&shared.workers[number])),
+            pool: LocalPool::new(number as u32, shared.clock, &discipline),
+            elides: discipline.elides() && source.is_none(),
+            raise_flags: shared.settings.raise_flags,
+            walk: rest::Walk::new(number, shared.workers.len(), shared.settings.seed),
+            discipline,
+            rebalance,
+            context,
+            stacks,
+            idle: Vec::new(),
+            stackless: VecDeque::new(),
+            source,
+            batch: Vec::new(),
+            next_number: 0,
+            books: Books::default(),
+            busy: 0,
+            idle_for: 0,
+            accounted: begun,
+            idle_since: 0,
+            has_looked: false,
+            notice: Notice::FIRST,
+            stage: Stage::Running,
+            has_leaked: false,
+            look_for_stacks_at: 0,
+            log,
+            shared,
+        }
+    }
+
+    /// The thread's life: until the runtime stops and all that was here has ended. Has it? Else something on a coroutine that will
+    /// never go on may be lent to others.
+    pub(crate) fn run(mut self) -> bool {
+        // Nothing yields on the scheduler's own stack.
+        probe::critical_enter();
+        let mut time = now();
+        loop {
+            if self.rebalance.may_shed() {
+                self.answer_flag();
+            }
+            if !std::mem::take(&mut self.has_looked) {
+                self.take_in(time);
+            }
+            if self.stage == Stage::Stopping {
+                break;
+            }
+            if self.pool.next.is_none() {
+                let (instant, me) = (self.shared.clock.instant(time), WorkerId(self.number as u32));
+                self.discipline.on_free(instant, me, &mut self.pool);
+                self.pool.resting = self.pool.next.is_none();
+            }
+            match self.pool.next.take() {
+                Some(next) => time = self.execute(next, time),
+                None if self.rest(time) => time = now(),
+                None => break,
+            }
+        }
+        self.me.mail.probe_flag.take_back();
+        self.me.spent.ended.store(true, Relaxed);
+        self.abandon_all();
+        self.give_stacks_back();
+        Context::uninstall();
+        probe::critical_exit();
+        !self.has_leaked
+    }
+
+    /// The time up to `time` is accounted for; of it, what is neither busy nor idle was for scheduling. Two stores to a line that
+    /// nobody else writes, so that others see where a worker's time goes that never rests.
+    #[inline(always)]
+    fn account(&mut self, time: u64) {
+        self.accounted = time;
+        let spent = &self.me.spent;
+        spent.busy.store(self.busy, Relaxed);
+        spent.accounted.store(time, Release);
+    }
+
+    /// Where what is measured of `class` goes; nowhere, if nothing is to be measured.
+    #[inline(always)]
+    fn measured(&self, class: u16) -> Option<&Measured> {
+        self.measured.as_ref().map(|measured| measured.class(class))
+    }
+
+    #[inline(always)]
+    fn board(&self) -> &Board {
+        &self.me.board
+    }
+
+    /// Runs `next` for as long as its discipline lets it; the time afterwards.
+    #[inline(always)]
+    fn execute(&mut self, next: Next, time: u64) -> u64 {
+        let Next { task, mut quantum } = next;
+        self.be_busy(time);
+        if !self.pool.task(task).started && !self.start(task, time) {
+            return time;
+        }
+        let me = WorkerId(self.number as u32);
+        loop {
+            let cycles = self.quantum_cycles(task, quantum);
+            let (reason, end) = self.slice(task, cycles);
+            match reason {
+                Reason::Done(outcome) => {
+                    self.complete(task, outcome, end);
+                    return end;
+                }
+                Reason::Park => {
+                    self.pool.task(task).parks += 1;
+                    let instant = self.shared.clock.instant(end);
+                    self.discipline.on_blocked(instant, me, TaskId(task), &mut self.pool);
+                    return end;
+                }
+                Reason::Overflow => {
+                    std::mem::forget(self.pool.task(task).fiber.take());
+                    self.has_leaked = true;
+                    self.stacks.budget().replace_leaked();
+                    exceptions::reset_thread();
+                    self.complete(task, Outcome::Abandoned, end);
+                    return end;
+                }
+                Reason::Quantum | Reason::Yield => {}
+            }
+            self.count_quantum(task, reason);
+            self.pool.running = Some(task);
+            self.take_in(end);
+            self.has_looked = true;
+            if self.steals && self.is_wanted_elsewhere(task, reason) && self.send_off(task, end) {
+                return end;
+            }
+            let instant = self.shared.clock.instant(end);
+            self.discipline.on_stopped(instant, me, TaskId(task), Stopped::Quantum, &mut self.pool);
+            self.pool.running = None;
+            match self.pool.resumed.take() {
+                // At the runtime's end a request that nobody else competes with is given up like any other.
+                Some(more) if self.stage < Stage::Stopping => {
+                    self.pool.task(task).preemptions -= 1;
+                    quantum = more;
+                    self.has_looked = false;
+                }
+                _ => return end,
+            }
+        }
+    }
+
+    /// The length of a quantum of `task`, in cycles: its own, else the runtime's, else the policy's.
+    #[inline(always)]
+    fn quantum_cycles(&mut self, task: u32, quantum: caudal_policy::Picos) -> u64 {
+        if quantum == caudal_policy::Picos::MAX {
+            return u64::MAX;
+        }
+        let own = self.pool.task(task).cell.quantum.get();
+        if own != 0 {
+            return u64::from(own);
+        }
+        match self.shared.quantum.load(Relaxed) {
+            0 => self.shared.clock.cycles(quantum),
+            override_cycles => override_cycles,
+        }
+    }
+
+    /// Gives `task` a coroutine; `false` if it is not going to run now: it has been cancelled, or there is no stack.
+    #[inline(always)]
+    fn start(&mut self, task: u32, time: u64) -> bool {
+        let Some(coroutine) = self.idle.pop().or_else(|| self.new_coroutine()) else {
+            let instant = self.shared.clock.instant(time);
+            self.stackless.push_back(task);
+            // Whoever runs is not alone: its worker looks for a stack now and then.
+            self.pool.waiting += 1;
+            self.discipline.on_blocked(instant, WorkerId(self.number as u32), TaskId(task), &mut self.pool);
+            self.look_for_a_stack(time);
+            self.shared.wake_sleepers();
+            return false;
+        };
+        let cell = self.pool.task(task).cell;
+        let header = cell;
+        self.shared.end_if_due(cell, self.stage, time);
+        if !header.state.start(self.shared.place(self.number as u16)) {
+            self.idle.push(coroutine);
+            self.bury(task, time);
+            return false;
+        }
+        coroutine.give(cell);
+        if let Some(measured) = self.measured(header.class.get()) {
+            measured.started(time.saturating_sub(header.arrival.load(Relaxed)));
+        }
+        let entry = self.pool.task(task);
+        entry.fiber = Some(coroutine);
+        entry.started = true;
+        true
+    }
+
+    /// `task` ended before it started; its discipline has taken it for one that runs.
+    #[cold]
+    fn bury(&mut self, task: u32, time: u64) {
+        let (instant, me) = (self.shared.clock.instant(time), WorkerId(self.number as u32));
+        self.discipline.on_completed(instant, me, TaskId(task), &mut self.pool);
+        // SAFETY: that of the inbox, from which the request came.
+        unsafe { self.pool.task(task).cell.drop_ref(Reference::Runtime) };
+        self.pool.forget(task);
+        self.books.inside -= 1;
+        self.board().inside.store(self.books.inside, Relaxed);
+        self.a_stack_is_free(time);
+    }
+
+    /// Somebody who waits for a stack can start.
+    #[inline(always)]
+    fn a_stack_is_free(&mut self, time: u64) {
+        if let Some(waiting) = self.stackless.pop_front() {
+            self.pool.waiting -= 1;
+            let instant = self.shared.clock.instant(time);
+            self.discipline.on_ready(instant, TaskId(waiting), &mut self.pool);
+        }
+    }
+
+    /// Runs the coroutine of `task` until it gives the worker back; why it did, and when.
+    #[inline(always)]
+    fn slice(&mut self, task: u32, quantum: u64) -> (Reason, u64) {
+        let is_alone = self.elides && self.pool.waiting == 0 && quantum != u64::MAX;
+        let entry = self.pool.task(task);
+        let Some(coroutine) = entry.fiber.as_mut() else { unreachable!("a started task has a coroutine") };
+        let context = &*self.context;
+        context.enter(coroutine.seat(), entry.cell, task, entry.parks);
+        // SAFETY: the block is this thread's, and the seat the coroutine's.
+        unsafe {
+            let (block, seat) = (&mut *probe::block(), coroutine.seat().as_ref());
+            (block.stack_low, block.stack_high) = (seat.low, seat.high);
+            block.depth = entry.depth;
+        }
+        let me = self.me;
+        me.board.slice.store(Slice::new(entry.cell.class.get(), quantum).0, Relaxed);
+        me.spent.running.store(entry.cell.address().as_ptr(), Relaxed);
+        let begin = now();
+        light_barrier();
+        me.board.slice_start.store(begin, Release);
+        if is_alone {
+            let books = alone::Books {
+                begun: begin,
+                busy: self.busy,
+                quanta: self.books.quanta,
+                notice: self.notice,
+            };
+            context.alone.begin(&self.shared, quantum, &books);
+        } else {
+            context.alone.not();
+        }
+        if self.raise_flags {
+            await_flag(&me.spent, begin, quantum);
+        }
+        probe::arm(begin, quantum);
+        let reason = coroutine.resume();
+        // SAFETY: the block is this thread's.
+        if unsafe { (*probe::block()).runtime } == 0 {
+            crate::base::fork::end_child();
+        }
+        // The probe has just read the clock; from there on it is the scheduler's time.
+        let end = if reason == Reason::Quantum { context.noticed.get() } else { now() };
+        context.leave();
+        // SAFETY: the block is this thread's.
+        unsafe {
+            let block = &mut *probe::block();
+            entry.depth = std::mem::replace(&mut block.depth, 1);
+            (block.stack_low, block.stack_high) = (0, 0);
+        }
+        let elided = context.alone.take_elided();
+        entry.attained += end - begin;
+        entry.quanta += elided;
+        self.books.quanta += u64::from(elided);
+        let session = self.shared.timeline.session();
+        if session != OFF {
+            self.trace_slice(task, reason, begin, end, session);
+        }
+        if self.raise_flags {
+            self.me.spent.due.store(u64::MAX, Relaxed);
+        }
+        self.busy += end - begin;
+        self.account(end);
+        // After the account: who sees no slice sees its time there.
+        self.board().slice_start.store(0, Release);
+        light_barrier();
+        (reason, end)
+    }
+
+    /// `task` has used up a quantum.
+    #[inline(always)]
+    fn count_quantum(&mut self, task: u32, reason: Reason) {
+        let entry = self.pool.task(task);
+        entry.quanta += 1;
+        // Unless it is resumed at once.
+        entry.preemptions += 1;
+        self.books.quanta += 1;
+        let class = entry.cell.class.get();
+        self.board().quanta.store(self.books.quanta, Relaxed);
+        if reason == Reason::Quantum {
+            let late = self.context.noticed.get().saturating_sub(self.context.due.get());
+            if let Some(measured) = self.measured(class) {
+                measured.preempted(late);
+            }
+        }
+    }
+
+    /// `task` has ended: who waits is told first, then it is measured.
+    #[inline(always)]
+    fn complete(&mut self, task: u32, outcome: Outcome, end: u64) {
+        let entry = self.pool.task(task);
+        let (cell, attained, quanta, preemptions) =
+            (entry.cell, entry.attained, entry.quanta, entry.preemptions);
+        let coroutine = entry.fiber.take();
+        if entry.depth != 0 {
+            self.shared.left_something(cell, coroutine.as_ref());
+        }
+        let (class, arrival) = (cell.class.get(), cell.arrival.load(Relaxed));
+        hand_over(cell, outcome, &*self.shared);
+        self.idle.extend(coroutine);
+        self.pool.forget(task);
+
+        let me = self.me;
+        self.books.end(quanta, &me.board);
+
+        let (instant, me) = (self.shared.clock.instant(end), WorkerId(self.number as u32));
+        self.discipline.on_completed(instant, me, TaskId(task), &mut self.pool);
+        if let Some(measured) = self.measured(class) {
+            measured.ended(attained, end.saturating_sub(arrival), quanta, preemptions);
+        }
+        if outcome != Outcome::Returned {
+            self.shared.count_outcome(outcome);
+        }
+        self.a_stack_is_free(end);
+        if self.rebalance.may_shed() {
+            self.maybe_flag(end);
+        }
+    }
+}
+
+/// The dispatcher raises this thread's flag when the quantum is over; one that it has raised for an earlier slice is put down.
+#[inline]
+fn await_flag(spent: &Spent, begin: u64, quantum: u64) {
+    // SAFETY: the flag is this thread's.
+    unsafe { &*probe::flag() }.store(0, Relaxed);
+    spent.due.store(begin.saturating_add(quantum), Release);
+}

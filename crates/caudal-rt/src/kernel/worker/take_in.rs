@@ -1,0 +1,114 @@
+//! What has come in since a worker looked last: coroutines that can go on, times that are due, requests.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use caudal_policy::TaskId;
+use caudal_policy::discipline::{Discipline, Intake as Wanted};
+
+use super::Worker;
+use crate::drive::source::Intake;
+use crate::kernel::shared::{Admission, Stage};
+use crate::request::Request;
+
+impl<D: Discipline> Worker<D> {
+    /// Takes in what has come; a few loads when nothing has.
+    #[inline(always)]
+    pub(super) fn take_in(&mut self, time: u64) {
+        let notice = self.shared.notice();
+        if notice != self.notice {
+            self.take_notice(notice);
+        }
+        if !self.me.mail.woken.is_empty() {
+            self.take_in_woken(time);
+        }
+        if self.context.timers.borrow().first_due() <= time {
+            self.ring_timers(time);
+        }
+        if self.source.is_some() {
+            self.poll_source();
+        }
+        self.take_in_requests(time);
+    }
+
+    fn take_in_woken(&mut self, time: u64) {
+        let instant = self.shared.clock.instant(time);
+        for cell in self.me.mail.woken.take_all().reversed() {
+            // SAFETY: addresses of cells are pushed there.
+            let cell = unsafe { Request::of(cell) };
+            cell.state.unpark();
+            let task = cell.task.get();
+            if self.pool.task(task).cell == cell {
+                self.discipline.on_ready(instant, TaskId(task), &mut self.pool);
+            }
+        }
+    }
+
+    #[cold]
+    fn ring_timers(&mut self, time: u64) {
+        loop {
+            let due = self.context.timers.borrow_mut().pop_due(time);
+            let Some(timer) = due else { break };
+            let entry = self.pool.task(timer.task);
+            // A task of the same name that parks for the same time in its life is woken without a reason.
+            if entry.parks == timer.parks + 1 && entry.fiber.is_some() {
+                self.shared.wake(entry.cell);
+            }
+        }
+        self.take_in_woken(time);
+    }
+
+    /// What the worker's own source has.
+    fn poll_source(&mut self) {
+        let Some(source) = &mut self.source else { return };
+        let running = self.stage == Stage::Running;
+        let busy = self.idle_since == 0;
+        let mut intake = Intake::new(&mut self.batch, &mut self.next_number, busy, self.shared.of);
+        if !(running && source.ask(&mut intake)) {
+            self.source = None;
+        }
+        for cell in std::mem::take(&mut self.batch).drain(..) {
+            // SAFETY: the source has just made the request.
+            unsafe { cell.state.place_unshared(self.shared.place(self.number as u16)) };
+            self.put_into_own(cell, cell.arrival.load(Relaxed));
+        }
+    }
+
+    /// Requests from the inbox, as many as the discipline wants now. Those that it leaves there, others may take.
+    #[inline(always)]
+    fn take_in_requests(&mut self, time: u64) {
+        loop {
+            match self.discipline.intake(&self.pool) {
+                Wanted::None => return,
+                Wanted::Next if self.pool.fresh > 0 || self.pool.next.is_some() => return,
+                Wanted::Next | Wanted::All if !self.stackless.is_empty() => {
+                    self.look_for_a_stack(time);
+                    // Started ones bring their stacks along.
+                    if self.me.mail.started.load(Relaxed) == 0 {
+                        return;
+                    }
+                }
+                Wanted::Next | Wanted::All => {}
+            }
+            let Some((cell, _)) = self.me.inbox.pop() else { return };
+            self.admit(cell, time);
+        }
+    }
+
+    /// The request is this worker's from now on, unless it has ended, or has to.
+    #[inline(always)]
+    pub(super) fn admit(&mut self, cell: Request, time: u64) {
+        cell.fetch_to_start();
+        let header = cell;
+        match self.shared.admits(cell, self.stage, time) {
+            Admission::Waits => {}
+            Admission::Started => return self.welcome(cell, time),
+            Admission::Ended => return,
+        }
+        let task = self.pool.admit(cell);
+        header.task.set(task);
+        self.books.inside += 1;
+        self.board().inside.store(self.books.inside, Relaxed);
+        let instant = self.shared.clock.instant(time);
+        self.discipline.on_arrival(instant, TaskId(task), &mut self.pool);
+    }
+}
