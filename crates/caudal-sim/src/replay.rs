@@ -21,7 +21,7 @@ use caudal_policy::discipline::{Discipline, DisciplineConfig, Fcfs, Las, Process
 
 use crate::engine::replay::{Balance, Dispatcher, Impossible, Pool};
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
     /// Decisions that were compared.
@@ -42,15 +42,15 @@ impl Replay {
 /// An event that led to something else in the runtime than in the simulator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Whose.
+    /// The worker or the dispatcher that decided otherwise.
     pub thread: Thread,
     /// Its place in the thread's entries, from 0.
     pub record: usize,
-    /// What happened.
+    /// The event.
     pub event: Entry,
-    /// What the runtime did.
+    /// The answer of the runtime.
     pub expected: Vec<Entry>,
-    /// What the simulator does; or why this can not happen there.
+    /// The answer of the simulator, or why this can not happen there.
     pub found: Result<Vec<Entry>, &'static str>,
 }
 

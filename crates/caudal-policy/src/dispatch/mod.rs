@@ -95,7 +95,7 @@ pub enum Asks {
 
 /// A dispatch policy. One instance per dispatcher.
 pub trait Dispatch {
-    /// What it asks.
+    /// The counts for which it asks.
     fn asks(&self) -> Asks {
         Asks::Shortest
     }

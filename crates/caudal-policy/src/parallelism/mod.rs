@@ -41,7 +41,7 @@ pub use tail_control::{ClassConfig, LaneConfig, RetuneConfig, TailControl, TailC
 
 use crate::Picos;
 
-/// What a worker does that has no task of its own.
+/// The next step of a worker that has no task of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     /// It goes through the requests that run, and asks [`Parallelism::size`] of each.
@@ -66,7 +66,7 @@ pub enum Landing {
     OwnEnd,
 }
 
-/// What a worker may know when it looks for a task.
+/// The surroundings of a worker that looks for a task, as far as it may know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Around {
     /// Is there a task at the steal end of another worker's deque that this one may take?
@@ -77,7 +77,7 @@ pub struct Around {
     pub kept: bool,
 }
 
-/// What a worker that looks at the requests that run sees of one.
+/// A request that runs, as a worker sees it that looks at the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Index of its class.
@@ -89,7 +89,7 @@ pub struct Seen {
     pub span_left: Picos,
 }
 
-/// What a request that runs is found to be.
+/// The size that a request that runs is found to have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Size {
     /// Any worker may take its tasks.

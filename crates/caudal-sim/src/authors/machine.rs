@@ -25,7 +25,7 @@ use crate::engine::tree::{NEVER, WinnerTree};
 /// No core.
 pub(super) const NOBODY: u32 = u32::MAX;
 
-/// What a core's ns go to.
+/// The use of a core's ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
     /// Nothing is begun: its next turn begins something.
@@ -50,7 +50,7 @@ pub(super) enum Doing {
     Parked,
 }
 
-/// What the next turn of a core that does [`Doing::Nothing`] begins with.
+/// The beginning of the next turn of a core that does [`Doing::Nothing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Flags, then its queue.
@@ -70,7 +70,7 @@ pub(super) enum Next {
 pub(super) struct Task {
     pub(super) request: Request,
     pub(super) started_ns: u64,
-    /// What is left while it is suspended.
+    /// Time that is left while it is suspended.
     pub(super) left_ns: u64,
 }
 

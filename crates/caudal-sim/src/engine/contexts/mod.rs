@@ -89,7 +89,7 @@ struct Contexts<'a, D, M, O, const LEVELS: u32> {
     dispatch: Entry,
     dispatch_seed: u64,
     intake: Intake<'a>,
-    /// Those that steal; none if nobody does.
+    /// The thieves; none if no context steals.
     thieves: Option<Thieves>,
     /// Requests that the shared queue's lock has yet to let in, with the time at which it does.
     at_dispatcher: VecDeque<(u64, u32)>,
@@ -364,7 +364,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         self.doors[pool].discipline.on_arrival(now, TaskId(task), &mut view);
     }
 
-    /// Whose turn it is when an event comes that has the least key.
+    /// The worker whose event comes first, which has the least key.
     #[inline(always)]
     fn first_at(&mut self, key: u64) -> usize {
         let keys = self.site.keys();

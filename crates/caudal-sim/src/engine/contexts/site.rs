@@ -19,7 +19,7 @@ use crate::engine::kernel::tasks::{Queue, Tasks};
 use crate::engine::kernel::tree::{NEVER, WinnerTree};
 use crate::engine::kernel::window::{Audit, Counting, Measured};
 
-/// What a worker does.
+/// The activity of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Nothing.
@@ -66,7 +66,7 @@ pub(super) struct Worker {
 /// The queues of one pool.
 pub(super) struct Lanes {
     pub(super) queues: Box<[Queue]>,
-    /// Those with tasks in them, a bit each.
+    /// The lanes with tasks in them, a bit each.
     waiting: u64,
     by_key: bool,
     /// The first worker, and the one after the last.
@@ -306,7 +306,7 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
         (done_ps.min(self.tasks[entry.task].remaining_ps), elapsed_ps)
     }
 
-    /// Who runs `task`, if anybody does.
+    /// The worker that runs `task`, if any does.
     #[inline]
     fn runner(&self, task: u32) -> Option<usize> {
         // Of a task that waits, this is some other task, and nobody's name for it.

@@ -62,7 +62,7 @@ impl Grants {
     }
 }
 
-/// What an allocation policy sees.
+/// The application as an allocation policy sees it.
 struct View<'a, O, const MORE: bool> {
     site: RefCell<&'a mut Site<O, MORE>>,
     held: &'a BitSet,

@@ -56,7 +56,7 @@ use crate::engine::kernel::window::Measured;
 /// See the [module](self). `MORE`: with turns, and with cores that come and go; without it nothing of that is compiled.
 struct Forks<'a, P, O, const MORE: bool> {
     site: Site<O, MORE>,
-    /// Which cores the application holds, where they come and go.
+    /// The cores that the application holds, where they come and go.
     grants: Option<Grants>,
     /// The key of the next look at the demand for cores.
     tick_key: u64,

@@ -34,7 +34,7 @@ pub(super) enum Taken {
 pub(super) struct RunQueue {
     /// Requests that wait for their first turn, first come first served.
     fresh: VecDeque<u32>,
-    /// Those that take turns.
+    /// Requests and pieces that take turns.
     turns: VecDeque<Taken>,
     sharing: Option<ProcessorSharingConfig>,
     /// Requests that have begun to take turns and have not completed, and how many there may be.

@@ -17,7 +17,7 @@ use crate::engine::kernel::record::{Completed, Recorder};
 use crate::engine::kernel::tree::WinnerTree;
 use crate::engine::kernel::window::{Audit, Counting, Measured};
 
-/// What a worker does.
+/// The activity of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// There was nothing to do.

@@ -19,7 +19,7 @@ use crate::engine::kernel::tree::{NEVER, WinnerTree};
 use crate::engine::kernel::walks::Walks;
 use crate::engine::kernel::window::Measured;
 
-/// What a worker does.
+/// The activity of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine) enum Phase {
     /// Its core is with another application.
@@ -276,7 +276,7 @@ impl<O: Sink> Core<O> {
         start_ps
     }
 
-    /// Who runs `task`, if anybody does.
+    /// The worker that runs `task`, if any does.
     #[inline]
     pub(in crate::engine) fn runner(&self, task: u32) -> Option<usize> {
         // Of a task that waits, this is some other task, and nobody's name for it.

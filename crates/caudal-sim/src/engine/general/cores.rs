@@ -11,7 +11,7 @@ use super::scheduling::Scheduling;
 use crate::engine::kernel::bits::BitSet;
 use crate::engine::kernel::observe::Sink;
 
-/// Which cores the application holds.
+/// The cores that the application holds.
 pub(in crate::engine) struct Cores {
     /// Held, those on their way included.
     pub(super) held: BitSet,
@@ -40,7 +40,7 @@ impl Cores {
     }
 }
 
-/// What an allocation policy sees; worked out when it asks.
+/// The application as an allocation policy sees it; worked out when it asks.
 pub(in crate::engine) struct View<'a, S, O> {
     inner: RefCell<(&'a mut Core<O>, &'a mut S)>,
     cores: &'a Cores,

@@ -26,7 +26,7 @@ struct Lanes {
     entries: u64,
     stealable_lane: Lane,
     order: Order,
-    /// Those with tasks in them, a bit each.
+    /// The lanes with tasks in them, a bit each.
     waiting_lanes: u64,
     /// Tasks in `stealable_lane` that have not started.
     fresh: u32,
@@ -114,7 +114,7 @@ impl<D: Discipline, const BEHIND: bool> Step<D, BEHIND> {
     }
 }
 
-/// What a real service's tasks do and simulated ones do not: block, and wait at the door.
+/// Blocking, and waiting at the door: a real service's tasks do so, simulated ones do not.
 impl<D: Discipline> Step<D> {
     pub(in crate::engine) fn discipline(&self, pool: usize) -> &D {
         &self.pools[pool].0

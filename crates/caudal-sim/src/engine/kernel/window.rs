@@ -23,7 +23,7 @@ pub(in crate::engine) struct Measured {
 }
 
 impl Measured {
-    /// Those of a run of this length.
+    /// The measured requests of a run of this length.
     pub(in crate::engine) fn new(Length { warm_up, measured }: Length) -> Measured {
         Measured { numbers: warm_up..warm_up + measured, left: measured }
     }
@@ -68,7 +68,7 @@ impl Measured {
 
 /// A loop that keeps count of its measured requests while they complete.
 pub(in crate::engine) trait Counting: Audit {
-    /// That count.
+    /// The count of measured requests.
     fn measured(&mut self) -> &mut Measured;
 }
 
@@ -98,7 +98,7 @@ const HALF: u64 = LOOKS / 2;
 const THREE_QUARTERS: u64 = LOOKS * 3 / 4;
 const END: u64 = LOOKS;
 
-/// What has arrived and is not done.
+/// The work that has arrived and is not done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Requests.
@@ -111,13 +111,13 @@ pub struct Backlog {
 /// is measured, the books.
 pub(in crate::engine) struct Window {
     length: Length,
-    /// What the looks so far have found.
+    /// The backlog at each look so far.
     pub(in crate::engine) looks: Vec<Backlog>,
     /// See [`super::run::Run::patience_ps`], and when that is over.
     patience_ps: u64,
     give_up_ps: u64,
     next_mark: u64,
-    /// Which look is at the next mark; none is left from `END + 1` on.
+    /// The number of the look at the next mark; none is left from `END + 1` on.
     look: u64,
     start: (u64, Account),
     pub(in crate::engine) check: OverloadCheck,

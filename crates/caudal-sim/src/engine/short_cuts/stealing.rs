@@ -37,7 +37,7 @@ struct Worker {
     victim: u16,
     /// Workers that steal from its pool, or look at it for the last time.
     visitors: u16,
-    /// What it runs; only those that wait stand in the slab, which is small then.
+    /// The request that it runs; only those that wait stand in the slab, which is small then.
     running: Request,
 }
 
@@ -90,7 +90,7 @@ struct Stealing<'a, T, D, const LEVELS: u32> {
     dispatch_seed: u64,
     source: Source,
     steal_ps: u64,
-    /// What probes make of a service time.
+    /// The factor by which probes stretch a service time.
     stretch: f64,
     /// Requests longer than this are long.
     long_ps: u64,
@@ -314,7 +314,7 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
         self.with_window(|window, audit| window.at_mark(number, audit))
     }
 
-    /// What a request takes on a core.
+    /// Time that a request takes on a core, in ps.
     #[inline(always)]
     fn work_ps(&self, request: &Request) -> u64 {
         source::work_ps(request.service_ps, self.stretch)
@@ -352,7 +352,7 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
         Some(Request { arrival_ps, service_ps, class, long, counts })
     }
 
-    /// Whose event it is that comes now.
+    /// The worker whose event comes now.
     #[inline(always)]
     fn at_event(&mut self, key: u64) -> usize {
         let (now_ps, worker) = self.events.keys.event(key);

@@ -35,14 +35,14 @@ use crate::engine::kernel::window::{Audit, Window};
 /// Statistics are made of a request when so many more have started: then hardly any still runs.
 const LAG: usize = BATCH;
 
-/// What is known of a drawn request.
+/// The drawn requests, column by column.
 struct Ring {
     arrival_ps: Vec<u64>,
     demand: Vec<Demand>,
     /// Service and probes.
     work_ps: Vec<u64>,
     start_ps: Vec<u64>,
-    /// What [`Behind`] knows as of its start: the integral, and how fast it grows.
+    /// The knowledge of [`Behind`] as of its start: the integral, and how fast it grows.
     behind_ps: Vec<u64>,
     long: Vec<u64>,
 }
@@ -107,7 +107,7 @@ struct Starts {
     /// Requests that have arrived; it is known when they start.
     started: usize,
     now_ps: u64,
-    /// What was due before then is done.
+    /// Time before which all that was due is done, in ps.
     done_before_ps: u64,
     /// Work that has arrived.
     offered_ps: u128,
@@ -260,7 +260,7 @@ struct Central<'a> {
     arrivals: ArrivalSampler,
     services: ServiceSampler,
     starts: Starts,
-    /// What probes make of a service time.
+    /// The factor by which probes stretch a service time.
     stretch: f64,
     window: Window,
     /// When the last measured request ends, once all have arrived.
