@@ -54,6 +54,10 @@ impl Jbsq {
 }
 
 impl Dispatch for Jbsq {
+    fn holds(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn on_arrival(&mut self, draw: Draw, pools: &mut impl Pools) -> Placement {
         self.on_room(draw, pools).map_or(Placement::Hold, Placement::Pool)

@@ -79,7 +79,7 @@ pub struct Around {
 
 /// A request that runs, as a worker sees it that looks at the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct RequestSeen {
     /// Index of its class.
     pub class: u8,
     /// How long all workers together have processed it.
@@ -103,7 +103,7 @@ pub enum Size {
 
 /// A parallelism policy. What it answers depends on its parameters alone, so a host may share one.
 pub trait Parallelism {
-    /// Does [`Self::size`] ask for [`Seen::span_left`]?
+    /// Does [`Self::size`] ask for [`RequestSeen::span_left`]?
     const SPANS: bool = false;
 
     /// Where requests go that arrive.
@@ -122,7 +122,7 @@ pub trait Parallelism {
 
     /// A request that runs has come as far as `seen` while `active` requests had arrived and not completed. What is it? A
     /// request that was found to be of a size never shrinks.
-    fn size(&self, active: u32, seen: Seen) -> Size {
+    fn size(&self, active: u32, seen: RequestSeen) -> Size {
         let _ = (active, seen);
         Size::Small
     }

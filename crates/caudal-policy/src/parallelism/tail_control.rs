@@ -27,7 +27,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Around, ClassTables, Look, Parallelism, Seen, Size, StealFirst, ThresholdTable};
+use super::{Around, ClassTables, Look, Parallelism, RequestSeen, Size, StealFirst, ThresholdTable};
 use crate::Picos;
 
 /// Pairs of a number of active requests and the threshold from it on.
@@ -207,7 +207,7 @@ impl<const SPAN: bool> Parallelism for TailControl<SPAN> {
     }
 
     #[inline]
-    fn size(&self, active: u32, seen: Seen) -> Size {
+    fn size(&self, active: u32, seen: RequestSeen) -> Size {
         let processed = Picos(seen.processed.0.saturating_add(seen.span_left.0));
         match () {
             () if processed > self.tables.at(seen.class, active) => Size::Large,

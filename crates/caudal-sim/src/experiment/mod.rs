@@ -190,7 +190,7 @@ pub struct Results {
     pub all: ClassResults,
     /// By class, in the order of the service's classes.
     pub classes: Vec<ClassResults>,
-    /// Books of each replication, and the time that they cover, in ps.
+    /// Accounts of each replication, and the time that they cover, in ps.
     pub accounts: Vec<(Account, u64)>,
     /// Did most replications fall behind their load?
     pub overloaded: bool,
@@ -678,7 +678,7 @@ impl Results {
         }
     }
 
-    /// An estimate of a ratio of two sums over the books of all replications.
+    /// An estimate of a ratio of two sums over the accounts of all replications.
     pub fn ratio(&self, confidence: f64, part: impl Fn(&Account, u64) -> (f64, f64)) -> Estimate {
         let parts: Vec<(f64, f64)> =
             self.accounts.iter().map(|(account, span_ps)| part(account, *span_ps)).collect();

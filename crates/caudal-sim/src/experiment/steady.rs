@@ -23,7 +23,7 @@
 //! nothing where theory is right. A second, longer run of everything would cost as much as the first one many times over,
 //! and say less: what a run ten times as long would see of a start that is not forgotten is a trend in the shorter one.
 //!
-//! Afterwards, the books tell whether it was: in the long run, as much work is done as is offered. What is missing
+//! Afterwards, the accounts tell whether it was: in the long run, as much work is done as is offered. What is missing
 //! beyond chance had not been done when the run ended, or was never offered, because the longest requests are so rare
 //! that the run met none.
 

@@ -99,11 +99,11 @@ impl RunQueue {
         if self.sharing.is_none() {
             return self.fresh.pop_front().map(Taken::New);
         }
-        if self.turns.is_empty() || !self.is_full() {
-            if let Some(request) = self.fresh.pop_front() {
-                self.started += 1;
-                return Some(Taken::New(request));
-            }
+        if (self.turns.is_empty() || !self.is_full())
+            && let Some(request) = self.fresh.pop_front()
+        {
+            self.started += 1;
+            return Some(Taken::New(request));
         }
         self.turns.pop_front()
     }

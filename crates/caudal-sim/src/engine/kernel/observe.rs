@@ -1,4 +1,4 @@
-//! What can be watched in a run: for timelines and for tests that keep books of their own.
+//! What can be watched in a run: for timelines and for tests that keep accounts of their own.
 
 use caudal_policy::discipline::lanes::Broken;
 

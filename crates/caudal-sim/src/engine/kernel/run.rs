@@ -106,7 +106,7 @@ impl std::fmt::Debug for Events {
 pub struct Outcome {
     /// Statistics of the measured requests, by class.
     pub classes: Vec<ClassStats>,
-    /// Books of the time in which the measured requests arrived.
+    /// Accounts of the time in which the measured requests arrived.
     pub account: Account,
     /// Time from the first to past the last measured arrival, in ps.
     pub span_ps: u64,

@@ -1,6 +1,6 @@
 //! Names of the engine's short cuts, so that a run can do without them.
 
-/// A way of simulating some systems faster. None changes what comes out; [`ShortCut::Leaps`] books less finely while it is under way.
+/// A way of simulating some systems faster. None changes what comes out; [`ShortCut::Leaps`] counts less finely while it is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShortCut {
     /// One first-come-first-served queue and nothing else: requests take the core that is free first, without an event.

@@ -233,8 +233,11 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
     fn with_window<V>(&mut self, ask: impl FnOnce(&mut Window, &mut Audited<'_, T, LEVELS>) -> V) -> V {
         let Stealing { window, thieves, events, workers, tasks, account, behind_sums_ps, .. } = self;
         let (now_ps, measured_left, stretch) = (self.now_ps, self.measured.left(), self.stretch);
-        let books = (&*account, &behind_sums_ps[..]);
-        ask(window, &mut Audited { now_ps, measured_left, thieves, events, workers, tasks, stretch, books })
+        let accounts = (&*account, &behind_sums_ps[..]);
+        ask(
+            window,
+            &mut Audited { now_ps, measured_left, thieves, events, workers, tasks, stretch, accounts },
+        )
     }
 
     /// All that is left lies too far ahead for keys to tell it apart.
@@ -492,7 +495,7 @@ struct Audited<'a, T, const LEVELS: u32> {
     workers: &'a [Worker],
     tasks: &'a Tasks<Waiting>,
     stretch: f64,
-    books: (&'a Account, &'a [u128]),
+    accounts: (&'a Account, &'a [u128]),
 }
 
 impl<T: Thieves<LEVELS>, const LEVELS: u32> Audit for Audited<'_, T, LEVELS> {
@@ -506,8 +509,8 @@ impl<T: Thieves<LEVELS>, const LEVELS: u32> Audit for Audited<'_, T, LEVELS> {
         self.measured_left == 0
     }
 
-    fn books(&mut self) -> Account {
-        let mut account = *self.books.0;
+    fn account(&mut self) -> Account {
+        let mut account = *self.accounts.0;
         account.held_ps = self.workers.len() as u128 * u128::from(self.now_ps);
         account.looking_ps = self.thieves.looked_ps();
         for (id, worker) in self.workers.iter().enumerate() {
@@ -532,7 +535,7 @@ impl<T: Thieves<LEVELS>, const LEVELS: u32> Audit for Audited<'_, T, LEVELS> {
     }
 
     fn behind_long_ps(&mut self) -> Vec<f64> {
-        let mut sums_ps = self.books.1.to_vec();
+        let mut sums_ps = self.accounts.1.to_vec();
         for worker in self.workers {
             let behind_ps = worker.long.behind_ps(self.now_ps);
             for task in worker.queue.iter(self.tasks) {

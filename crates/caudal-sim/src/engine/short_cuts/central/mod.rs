@@ -3,7 +3,7 @@
 //! Here a request that starts is never stopped, and requests start in the order in which they arrive. So each takes
 //! the core that is free first, as soon as both are there (Kiefer and Wolfowitz's recursion), and then all is known
 //! of it. No task is kept and no event is needed: a batch of requests goes through a few loops, one after the other.
-//! What the books ask for at a mark is what is due at that time. The general host does the same with six times the
+//! What the accounts ask for at a mark is what is due at that time. The general host does the same with six times the
 //! instructions; tests hold the one against the other.
 //!
 //! ```text
@@ -235,7 +235,7 @@ impl Audit for Starts {
         self.measured_left() == 0
     }
 
-    fn books(&mut self) -> Account {
+    fn account(&mut self) -> Account {
         let (mut left_ps, mut unfinished) = (0, 0);
         for (_, end_ps, work_ps) in self.unfinished() {
             left_ps += u128::from(work_ps.min(end_ps - self.now_ps));
