@@ -6,7 +6,7 @@ use core::ops::Deref;
 /// Up to [`List::CAPACITY`] values, kept in place: policies do not allocate, and their configurations are `Copy`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct List<T> {
-    /// Those beyond `len` are defaults, so that equal lists are equal.
+    /// The values; the ones beyond `len` are defaults, so that equal lists are equal.
     items: [T; LIST_CAPACITY],
     len: u8,
 }

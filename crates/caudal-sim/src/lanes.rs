@@ -50,7 +50,7 @@ impl LaneLoad {
     }
 }
 
-/// What the requests of a lane do there.
+/// The work of the requests of a lane there.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     share: f64,
@@ -80,7 +80,7 @@ pub fn lane_loads(system: &System, costs: &Costs, service: &Service, mean_gap_ps
     }
 }
 
-/// What servers of one pool can do.
+/// The speeds of the servers of one pool.
 struct Speeds {
     /// Of hardware contexts: what all of them do at most, and what one core does by active ones if the pool lies in one.
     contexts: Option<(f64, Option<Vec<f64>>)>,
@@ -107,7 +107,7 @@ impl Speeds {
     }
 }
 
-/// What a core does with so many active contexts, on average, on straight lines between whole numbers of them.
+/// The work of a core, per unit of time, with so many active contexts, on average, on straight lines between whole numbers of them.
 pub(crate) fn throughput(speeds: &[f64], active: f64) -> f64 {
     let at = |count: usize| if count == 0 { 0.0 } else { speeds[(count - 1).min(speeds.len() - 1)] };
     let below = active.floor();
@@ -123,7 +123,7 @@ struct Times<'a> {
 }
 
 impl Times<'_> {
-    /// What is left after `cutoff` of time on a core.
+    /// The work that is left after `cutoff` of time on a core.
     fn after(&self, cutoff: Picos) -> Part {
         let left = self.service.excess((cutoff.0 as f64 / self.costs.probe_factor) as u64);
         Part { share: left.share, mean_ps: left.mean_ps * self.costs.probe_factor, scv: left.scv() }

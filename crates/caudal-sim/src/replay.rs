@@ -21,7 +21,7 @@ use caudal_policy::discipline::{Discipline, DisciplineConfig, Fcfs, Las, Process
 
 use crate::engine::replay::{Balance, Dispatcher, Impossible, Pool};
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
     /// Decisions that were compared.
@@ -42,15 +42,15 @@ impl Replay {
 /// An event that led to something else in the runtime than in the simulator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Whose.
+    /// The worker or the dispatcher that decided otherwise.
     pub thread: Thread,
     /// Its place in the thread's entries, from 0.
     pub record: usize,
-    /// What happened.
+    /// The event.
     pub event: Entry,
-    /// What the runtime did.
+    /// The answer of the runtime.
     pub expected: Vec<Entry>,
-    /// What the simulator does; or why this can not happen there.
+    /// The answer of the simulator, or why this can not happen there.
     pub found: Result<Vec<Entry>, &'static str>,
 }
 
@@ -86,23 +86,25 @@ pub fn replay(log: &DecisionLog, most: usize) -> Result<Replay, ReplayError> {
     if !(1..=CORES_MAX).contains(&log.header.workers) {
         return Err(ReplayError::System("it has no workers, or too many"));
     }
-    let mut books = Books { replay: Replay::default(), most };
+    let mut comparison = Comparison { replay: Replay::default(), most };
     for thread in &log.threads {
         match thread.thread {
-            Thread::Worker(worker) => worker_by_discipline(log, &plan.system, worker, thread, &mut books)?,
-            Thread::Dispatcher => dispatcher(log, &plan.system, thread, &mut books),
-            Thread::Submitters => submitters(log, &plan.system, thread, &mut books),
+            Thread::Worker(worker) => {
+                worker_by_discipline(log, &plan.system, worker, thread, &mut comparison)?;
+            }
+            Thread::Dispatcher => dispatcher(log, &plan.system, thread, &mut comparison),
+            Thread::Submitters => submitters(log, &plan.system, thread, &mut comparison),
         }
     }
-    Ok(books.replay)
+    Ok(comparison.replay)
 }
 
-struct Books {
+struct Comparison {
     replay: Replay,
     most: usize,
 }
 
-impl Books {
+impl Comparison {
     fn compare(
         &mut self,
         (thread, record): (&ThreadLog, usize),
@@ -128,23 +130,33 @@ fn worker_by_discipline(
     system: &System,
     worker: u32,
     thread: &ThreadLog,
-    books: &mut Books,
+    comparison: &mut Comparison,
 ) -> Result<(), ReplayError> {
     let balance = Balance::new(system, worker, log.header.workers, log.header.seed);
     match system.discipline {
-        DisciplineConfig::Fcfs => worker_log(thread, Pool::new(|| Fcfs), balance, books),
+        DisciplineConfig::Fcfs => worker_log(thread, Pool::new(|| Fcfs), balance, comparison),
         DisciplineConfig::ProcessorSharing(config) if config.quantum.0 > 0 => {
-            worker_log(thread, Pool::new(|| ProcessorSharing::new(config)), balance, books);
+            worker_log(thread, Pool::new(|| ProcessorSharing::new(config)), balance, comparison);
         }
         DisciplineConfig::Las(config) if config.quantum.0 > 0 => {
-            worker_log(thread, Pool::new(|| Las::new(config)), balance, books);
+            worker_log(thread, Pool::new(|| Las::new(config)), balance, comparison);
         }
-        _ => return Err(ReplayError::System("it has another discipline")),
+        DisciplineConfig::ProcessorSharing(_)
+        | DisciplineConfig::Las(_)
+        | DisciplineConfig::Srpt
+        | DisciplineConfig::PreemptiveSita(_)
+        | DisciplineConfig::SqdSita(_)
+        | DisciplineConfig::IsqdSita(_) => return Err(ReplayError::System("it has another discipline")),
     }
     Ok(())
 }
 
-fn worker_log<D: Discipline>(thread: &ThreadLog, mut pool: Pool<D>, mut balance: Balance, books: &mut Books) {
+fn worker_log<D: Discipline>(
+    thread: &ThreadLog,
+    mut pool: Pool<D>,
+    mut balance: Balance,
+    comparison: &mut Comparison,
+) {
     let mut record = 0;
     while let Some(&event) = thread.entries.get(record) {
         let place = (thread, record);
@@ -152,7 +164,7 @@ fn worker_log<D: Discipline>(thread: &ThreadLog, mut pool: Pool<D>, mut balance:
         match event {
             Entry::Intake { .. } => {
                 let found = Entry::Intake { answer: pool.intake() };
-                books.compare(place, &[event], Ok(vec![found]));
+                comparison.compare(place, &[event], Ok(vec![found]));
             }
             Entry::Unflagged { first, bits } => balance.see_unflagged(first, bits),
             Entry::Stole { .. } | Entry::OwnFirst {} => {}
@@ -162,13 +174,13 @@ fn worker_log<D: Discipline>(thread: &ThreadLog, mut pool: Pool<D>, mut balance:
             | Entry::Flag { .. }
             | Entry::Shed { .. } => {
                 let found = balance.decision(event).map(|decision| vec![decision]);
-                books.compare(place, &[event], found);
+                comparison.compare(place, &[event], found);
             }
             _ => {
                 let rest = &thread.entries[record..];
                 let count = rest.iter().take_while(|entry| is_call(entry)).count();
                 record += count;
-                books.compare(place, &rest[..count], pool.decisions(event));
+                comparison.compare(place, &rest[..count], pool.decisions(event));
             }
         }
     }
@@ -183,7 +195,7 @@ fn is_call(entry: &Entry) -> bool {
     )
 }
 
-fn dispatcher(log: &DecisionLog, system: &System, thread: &ThreadLog, books: &mut Books) {
+fn dispatcher(log: &DecisionLog, system: &System, thread: &ThreadLog, comparison: &mut Comparison) {
     let mut dispatcher = Dispatcher::new(system, log.header.workers, log.header.seed);
     for (record, &event) in thread.entries.iter().enumerate() {
         let found = match event {
@@ -197,12 +209,12 @@ fn dispatcher(log: &DecisionLog, system: &System, thread: &ThreadLog, books: &mu
             }
             _ => Err(Impossible("no event of a dispatcher")),
         };
-        books.compare((thread, record), &[event], found);
+        comparison.compare((thread, record), &[event], found);
     }
 }
 
 /// Every thread that hands in requests is a dispatcher of its own, who counts the workers from another one on.
-fn submitters(log: &DecisionLog, system: &System, thread: &ThreadLog, books: &mut Books) {
+fn submitters(log: &DecisionLog, system: &System, thread: &ThreadLog, comparison: &mut Comparison) {
     let workers = log.header.workers;
     let mut threads = HashMap::new();
     for (record, &event) in thread.entries.iter().enumerate() {
@@ -216,6 +228,6 @@ fn submitters(log: &DecisionLog, system: &System, thread: &ThreadLog, books: &mu
         } else {
             Err(Impossible("no event of a submitter"))
         };
-        books.compare((thread, record), &[event], found);
+        comparison.compare((thread, record), &[event], found);
     }
 }

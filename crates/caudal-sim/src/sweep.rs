@@ -11,7 +11,7 @@ use crate::row::Row;
 
 /// A sweep over points.
 pub struct Sweep<'a> {
-    /// What is simulated, in the order in which it is started.
+    /// The points that are simulated, in the order in which they are started.
     pub points: &'a [Point],
     /// Settle for less precision.
     pub quick: bool,
@@ -29,7 +29,7 @@ pub struct Sweep<'a> {
 pub struct SweepError {
     /// Name of the point.
     pub point: String,
-    /// What happened there.
+    /// The error there.
     pub source: ExperimentError,
 }
 

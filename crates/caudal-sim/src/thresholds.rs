@@ -35,14 +35,14 @@ impl Default for Binning {
 /// Rows of a table that nobody asked for a size of.
 pub const ROWS: u32 = 400;
 
-/// What tables are for.
+/// The load and the targets that tables are for.
 #[derive(Clone, Debug)]
 pub struct TableDemand {
     /// Target latencies by class of the service; one for all, if all have the same.
     pub targets: Vec<Picos>,
     /// Mean time between arrivals, in ps.
     pub mean_gap_ps: f64,
-    /// What the service's times are multiplied by.
+    /// The factor by which the service's times are multiplied.
     pub work: f64,
     /// Cores.
     pub cores: u32,

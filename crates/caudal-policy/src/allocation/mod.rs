@@ -21,7 +21,7 @@ pub use utilization_range::UtilizationRangeConfig;
 
 use crate::{Instant, Picos};
 
-/// What an allocation policy sees of its application. A host computes only what is asked for.
+/// An application as its allocation policy sees it. A host computes only what is asked for.
 pub trait Application {
     /// Cores held, those on their way included.
     fn cores(&self) -> u32;
@@ -42,7 +42,7 @@ pub trait Application {
     fn utilization(&self) -> f64;
 }
 
-/// What is to be done.
+/// The answer of an allocation policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoreDemand {
     /// Nothing.

@@ -18,7 +18,7 @@
 use super::triggers::interval_default;
 use super::{Grow, Shrink, Triggers};
 
-/// What a policy file says: nothing.
+/// The parameters in a policy file: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

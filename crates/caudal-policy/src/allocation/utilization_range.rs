@@ -18,7 +18,7 @@ use super::triggers::interval_default;
 use super::{Grow, Shrink, Triggers};
 use crate::Picos;
 
-/// What a policy file says.
+/// The parameters in a policy file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -8,7 +8,7 @@
 
 use crate::{List, Picos};
 
-/// What a policy file says.
+/// The parameters in a policy file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -30,7 +30,7 @@ fn five_ms() -> Picos {
     Picos::from_micros(5_000)
 }
 
-/// What can be wrong with a [`LoadAdaptationConfig`].
+/// A fault of a [`LoadAdaptationConfig`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdaptationFault {
     /// No number of contexts, a 0, or numbers that do not increase.

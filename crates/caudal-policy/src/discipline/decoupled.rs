@@ -16,7 +16,7 @@ use super::sita::{Cutoffs, SitaConfig};
 use super::{Discipline, Lane, Order, Pool, Stopped};
 use crate::{Instant, TaskId, WorkerId};
 
-/// What SQD-SITA and ISQD-SITA share; only the latter is `INTERRUPTIBLE`: its servers never rest while tasks wait, and
+/// The state machine that SQD-SITA and ISQD-SITA share; only the latter is `INTERRUPTIBLE`: its servers never rest while tasks wait, and
 /// arrivals take back what they should not have.
 #[derive(Clone, Debug)]
 pub struct Decoupled<const INTERRUPTIBLE: bool> {

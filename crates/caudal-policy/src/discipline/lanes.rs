@@ -18,7 +18,7 @@ use core::hint::select_unpredictable;
 use super::Lane;
 use crate::list::List;
 
-/// What the worker of a seat does.
+/// The activity of the worker of a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     /// No task.
@@ -56,7 +56,7 @@ pub struct Lanes {
     reserved: [u16; Lanes::MAX],
     /// The same when all servers are there.
     entitled: [u16; Lanes::MAX],
-    /// Those of the workers, then one for each lane: where its ring begins and ends. That is no task's, and older than
+    /// The places of the workers, then one for each lane: where its ring begins and ends. That is no task's, and older than
     /// all of them, so that no ring is empty and no link needs to be asked whether it leads anywhere.
     seats: Box<[Seat]>,
     /// The first one that is a lane's.
@@ -69,7 +69,7 @@ pub struct Lanes {
     between: u32,
 }
 
-/// What Algorithm 1 promises and does not keep.
+/// A promise of Algorithm 1 that is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
     /// More servers count for this lane and all higher ones than they have reservations (equation 1), and it is
@@ -377,7 +377,7 @@ impl Lanes {
 #[derive(Clone, Copy, Debug)]
 struct Slack {
     words: [u64; Lanes::MAX / LANES],
-    /// Those that are in use.
+    /// The lanes that are in use.
     used: usize,
 }
 
@@ -416,7 +416,7 @@ impl Slack {
         (lane as usize / LANES % (Lanes::MAX / LANES), lane % LANES as u32 * 16)
     }
 
-    /// What a server of the lane at `shift` takes from its word: 1 of that lane and of all lower ones.
+    /// The amount that a server of the lane at `shift` takes from its word: 1 of that lane and of all lower ones.
     #[inline(always)]
     fn ones_up_to(shift: u32) -> u64 {
         ONES >> (48 - shift)
@@ -452,7 +452,7 @@ impl Slack {
         (room > exceeded).then(|| Self::highest(0, room))
     }
 
-    /// That, or `other`. Which of them is a toss, and there is nothing to do between them: no branch.
+    /// This value, or `other`. Which of them is a toss, and there is nothing to do between them: no branch.
     #[inline(always)]
     fn highest_with_room_or(&self, among: u64, other: Lane) -> Lane {
         if self.used > 1 {

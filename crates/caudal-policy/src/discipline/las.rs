@@ -24,7 +24,7 @@ use super::started::{STARTED_MAX, Started};
 use super::{Discipline, Intake, Lane, Order, Pool, Stopped};
 use crate::{Instant, Picos, TaskId, WorkerId};
 
-/// What a policy file says.
+/// The parameters in a policy file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

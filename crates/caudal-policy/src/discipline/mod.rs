@@ -58,7 +58,7 @@ use crate::{Instant, Picos, TaskId, WorkerId};
 /// A queue of a pool, in order of preference; most disciplines have one.
 pub type Lane = u32;
 
-/// Which end of a lane a task joins.
+/// The end of a lane that a task joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// To be taken next.
@@ -115,11 +115,11 @@ pub trait Pool {
     fn worker(&self, seat: u32) -> WorkerId;
     /// Workers of the pool, as a number for [`Pool::running`].
     fn workers(&self) -> u32;
-    /// Those of them that are not switched off.
+    /// The workers among them that are not switched off.
     fn present(&self) -> u32 {
         self.workers()
     }
-    /// What the `i`-th worker of the pool runs, `i <` [`Pool::workers`], unless it has been asked to stop.
+    /// The `i`-th worker of the pool and the task that it runs, `i <` [`Pool::workers`], unless it has been asked to stop.
     fn running(&self, i: u32) -> Option<(WorkerId, TaskId)>;
     /// Does a worker whose task has stopped decide at once what to do next, at no cost?
     fn preemption_is_free(&self) -> bool {
@@ -233,7 +233,7 @@ pub trait Discipline {
     fn may_steal(&self, _seat: u32) -> bool {
         true
     }
-    /// What the discipline promises about its pool, and whether it is so: for tests, and for hosts that were told to
+    /// A check that the pool is as the discipline promises: for tests, and for hosts that were told to
     /// look after every event.
     ///
     /// # Errors

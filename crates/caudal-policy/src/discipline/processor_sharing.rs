@@ -41,7 +41,7 @@ pub enum Fresh {
     Tail,
 }
 
-/// What happens at the end of a quantum when nobody waits.
+/// The fate of a task whose quantum ends when no other waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -54,7 +54,7 @@ pub enum Lone {
     Yield,
 }
 
-/// What a policy file says.
+/// The parameters in a policy file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -64,7 +64,7 @@ pub struct ProcessorSharingConfig {
     pub quantum: Picos,
     /// Where new tasks join.
     pub fresh: Fresh,
-    /// What a lone task does at the end of its quantum.
+    /// The fate of a lone task at the end of its quantum.
     pub lone: Lone,
     /// Most started tasks of a worker at a time; at least 1.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_default_started_max"))]

@@ -28,7 +28,7 @@ pub struct Turns {
     pub switch_ps: u64,
     /// Where new tasks join.
     pub fresh: Fresh,
-    /// What a lone task does at the end of its quantum.
+    /// The fate of a lone task at the end of its quantum.
     pub lone: Lone,
     /// Most started tasks.
     pub started_max: u32,
@@ -53,7 +53,7 @@ const UNSERVED: u64 = u64::MAX;
 /// A task that has completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// Which one.
+    /// The task.
     pub task: TaskId,
     /// When it first ran, in ps.
     pub first_ps: u64,
@@ -121,7 +121,7 @@ impl Ring {
         self.quanta
     }
 
-    /// What [`Ring::serviced_quanta`] would be after [`Ring::advance`] to `now_ps`, if it is more than
+    /// The quanta that [`Ring::serviced_quanta`] would count after [`Ring::advance`] to `now_ps`, if it is more than
     /// `bound`: a multiplication says that it is not, where counting takes a division.
     #[inline(always)]
     pub fn serviced_quanta_above(&self, now_ps: u64, bound: u64) -> Option<u64> {

@@ -7,7 +7,7 @@ use super::Lane;
 use super::lanes::Lanes;
 use crate::{List, Picos};
 
-/// What a policy file says: lanes by the time that a task has run, and servers for them.
+/// The parameters in a policy file: lanes by the time that a task has run, and servers for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -19,7 +19,7 @@ pub struct SitaConfig {
     pub reservations: List<u32>,
 }
 
-/// What can be wrong with a [`SitaConfig`].
+/// A fault of a [`SitaConfig`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SitaFault {
     /// There is no lane.
@@ -118,7 +118,7 @@ impl Cutoffs {
         self.lanes
     }
 
-    /// What is left of `lane` for a task that has run for `attained`.
+    /// The time that is left of `lane` for a task that has run for `attained`.
     #[inline(always)]
     pub(super) fn quantum(&self, lane: Lane, attained: Picos) -> Picos {
         let end = self.end[lane as usize];

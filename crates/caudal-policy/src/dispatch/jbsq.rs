@@ -20,7 +20,7 @@ use super::{Dispatch, Placement, Pools};
 use crate::PoolId;
 use crate::random::Draw;
 
-/// What a policy file says.
+/// The parameters in a policy file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -54,6 +54,10 @@ impl Jbsq {
 }
 
 impl Dispatch for Jbsq {
+    fn holds(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn on_arrival(&mut self, draw: Draw, pools: &mut impl Pools) -> Placement {
         self.on_room(draw, pools).map_or(Placement::Hold, Placement::Pool)

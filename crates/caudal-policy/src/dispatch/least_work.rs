@@ -14,7 +14,7 @@
 //! ## Example
 //! `dispatch = { policy = "least-work" }`
 
-use super::{Dispatch, Placement, Pools};
+use super::{Asks, Dispatch, Placement, Pools};
 use crate::random::Draw;
 
 /// See the [module](self).
@@ -22,6 +22,10 @@ use crate::random::Draw;
 pub struct LeastWork;
 
 impl Dispatch for LeastWork {
+    fn asks(&self) -> Asks {
+        Asks::Nothing
+    }
+
     fn on_arrival(&mut self, _draw: Draw, pools: &mut impl Pools) -> Placement {
         let mut best = pools.nth(0);
         let mut least = pools.unfinished_work(best);

@@ -95,7 +95,7 @@ pub enum Asks {
 
 /// A dispatch policy. One instance per dispatcher.
 pub trait Dispatch {
-    /// What it asks.
+    /// The counts for which it asks.
     fn asks(&self) -> Asks {
         Asks::Shortest
     }
@@ -222,40 +222,37 @@ impl From<DispatchConfig> for AnyDispatch {
     }
 }
 
+/// The only list of dispatch policies beside [`AnyDispatch`]: all that it does goes to the policy in it.
+macro_rules! each {
+    ($self:ident, $policy:ident => $call:expr) => {
+        match $self {
+            AnyDispatch::Random($policy) => $call,
+            AnyDispatch::RoundRobin($policy) => $call,
+            AnyDispatch::PowerOfK($policy) => $call,
+            AnyDispatch::Jsq($policy) => $call,
+            AnyDispatch::Jbsq($policy) => $call,
+            AnyDispatch::LeastWork($policy) => $call,
+            AnyDispatch::Sita($policy) => $call,
+        }
+    };
+}
+
 impl Dispatch for AnyDispatch {
     fn asks(&self) -> Asks {
-        match self {
-            AnyDispatch::Jsq(_) | AnyDispatch::Jbsq(_) => Asks::Shortest,
-            AnyDispatch::PowerOfK(_) => Asks::Counts,
-            AnyDispatch::Random(_)
-            | AnyDispatch::RoundRobin(_)
-            | AnyDispatch::LeastWork(_)
-            | AnyDispatch::Sita(_) => Asks::Nothing,
-        }
+        each!(self, policy => policy.asks())
     }
 
     fn holds(&self) -> bool {
-        matches!(self, AnyDispatch::Jbsq(_))
+        each!(self, policy => policy.holds())
     }
 
     #[inline(always)]
     fn on_arrival(&mut self, draw: Draw, pools: &mut impl Pools) -> Placement {
-        match self {
-            AnyDispatch::Random(policy) => policy.on_arrival(draw, pools),
-            AnyDispatch::RoundRobin(policy) => policy.on_arrival(draw, pools),
-            AnyDispatch::PowerOfK(policy) => policy.on_arrival(draw, pools),
-            AnyDispatch::Jsq(policy) => policy.on_arrival(draw, pools),
-            AnyDispatch::Jbsq(policy) => policy.on_arrival(draw, pools),
-            AnyDispatch::LeastWork(policy) => policy.on_arrival(draw, pools),
-            AnyDispatch::Sita(policy) => policy.on_arrival(draw, pools),
-        }
+        each!(self, policy => policy.on_arrival(draw, pools))
     }
 
     #[inline]
     fn on_room(&mut self, draw: Draw, pools: &mut impl Pools) -> Option<PoolId> {
-        match self {
-            AnyDispatch::Jbsq(policy) => policy.on_room(draw, pools),
-            _ => None,
-        }
+        each!(self, policy => policy.on_room(draw, pools))
     }
 }

@@ -16,11 +16,11 @@
 //! ## Example
 //! `dispatch = { policy = "power-of-k", k = 2 }`
 
-use super::{Dispatch, Placement, Pools};
+use super::{Asks, Dispatch, Placement, Pools};
 use crate::PoolId;
 use crate::random::Draw;
 
-/// What a policy file says.
+/// The parameters in a policy file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -59,6 +59,10 @@ impl PowerOfK {
 }
 
 impl Dispatch for PowerOfK {
+    fn asks(&self) -> Asks {
+        Asks::Counts
+    }
+
     fn on_arrival(&mut self, mut draw: Draw, pools: &mut impl Pools) -> Placement {
         let open = pools.open();
         let landed = pools.nth(draw.below(open));

@@ -22,7 +22,7 @@ use super::{Asks, Dispatch, Placement, Pools};
 use crate::random::Draw;
 use crate::{List, Picos, PoolId};
 
-/// What a policy file says.
+/// The parameters in a policy file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

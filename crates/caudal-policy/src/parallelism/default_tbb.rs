@@ -31,7 +31,7 @@ pub enum DequeEnd {
     Own,
 }
 
-/// What a policy file says.
+/// The parameters in a policy file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -41,7 +41,7 @@ pub use tail_control::{ClassConfig, LaneConfig, RetuneConfig, TailControl, TailC
 
 use crate::Picos;
 
-/// What a worker does that has no task of its own.
+/// The next step of a worker that has no task of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     /// It goes through the requests that run, and asks [`Parallelism::size`] of each.
@@ -66,7 +66,7 @@ pub enum Landing {
     OwnEnd,
 }
 
-/// What a worker may know when it looks for a task.
+/// The surroundings of a worker that looks for a task, as far as it may know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Around {
     /// Is there a task at the steal end of another worker's deque that this one may take?
@@ -77,9 +77,9 @@ pub struct Around {
     pub kept: bool,
 }
 
-/// What a worker that looks at the requests that run sees of one.
+/// A request that runs, as a worker sees it that looks at the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct RequestSeen {
     /// Index of its class.
     pub class: u8,
     /// How long all workers together have processed it.
@@ -89,7 +89,7 @@ pub struct Seen {
     pub span_left: Picos,
 }
 
-/// What a request that runs is found to be.
+/// The size that a request that runs is found to have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Size {
     /// Any worker may take its tasks.
@@ -103,7 +103,7 @@ pub enum Size {
 
 /// A parallelism policy. What it answers depends on its parameters alone, so a host may share one.
 pub trait Parallelism {
-    /// Does [`Self::size`] ask for [`Seen::span_left`]?
+    /// Does [`Self::size`] ask for [`RequestSeen::span_left`]?
     const SPANS: bool = false;
 
     /// Where requests go that arrive.
@@ -122,7 +122,7 @@ pub trait Parallelism {
 
     /// A request that runs has come as far as `seen` while `active` requests had arrived and not completed. What is it? A
     /// request that was found to be of a size never shrinks.
-    fn size(&self, active: u32, seen: Seen) -> Size {
+    fn size(&self, active: u32, seen: RequestSeen) -> Size {
         let _ = (active, seen);
         Size::Small
     }

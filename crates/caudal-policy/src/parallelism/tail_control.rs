@@ -27,13 +27,13 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Around, ClassTables, Look, Parallelism, Seen, Size, StealFirst, ThresholdTable};
+use super::{Around, ClassTables, Look, Parallelism, RequestSeen, Size, StealFirst, ThresholdTable};
 use crate::Picos;
 
 /// Pairs of a number of active requests and the threshold from it on.
 pub(super) type Thresholds = Vec<(u32, Picos)>;
 
-/// What a policy file says.
+/// The parameters in a policy file.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -48,7 +48,7 @@ pub struct TailControlConfig {
     /// Classes of requests, by name, that have a target or thresholds of their own.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "BTreeMap::is_empty"))]
     pub classes: BTreeMap<String, ClassConfig>,
-    /// What thresholds are multiplied by.
+    /// The factor of all thresholds.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_one"))]
     pub scale: f64,
     /// How old what a worker reads of the others' processing times is.
@@ -65,7 +65,7 @@ pub struct TailControlConfig {
     pub span: bool,
 }
 
-/// What a class of requests has of its own: one of the two.
+/// The target or the thresholds that a class of requests has of its own: one of the two.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -207,7 +207,7 @@ impl<const SPAN: bool> Parallelism for TailControl<SPAN> {
     }
 
     #[inline]
-    fn size(&self, active: u32, seen: Seen) -> Size {
+    fn size(&self, active: u32, seen: RequestSeen) -> Size {
         let processed = Picos(seen.processed.0.saturating_add(seen.span_left.0));
         match () {
             () if processed > self.tables.at(seen.class, active) => Size::Large,

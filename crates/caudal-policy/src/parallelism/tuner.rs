@@ -44,7 +44,7 @@ struct Tally {
     sum_ps: u64,
 }
 
-/// What came to an end in an epoch, and what came.
+/// The requests that completed in an epoch, and the ones that arrived.
 #[derive(Clone, Debug)]
 struct Epoch {
     arrivals: u64,
@@ -63,7 +63,7 @@ impl Epoch {
     }
 }
 
-/// What the table is for, beside what is measured.
+/// The purpose of the table, beside what is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Purpose {
     /// Target latencies by class; one for all, if all have the same.
@@ -72,7 +72,7 @@ pub struct Purpose {
     pub cores: u32,
     /// Share of each request's work that one core does alone.
     pub span: f64,
-    /// What thresholds are multiplied by.
+    /// The factor of all thresholds.
     pub scale: f64,
 }
 
@@ -209,7 +209,7 @@ fn bins(tallies: &[Tally], completed: u64, span: f64) -> Vec<Bin> {
     tallies.iter().enumerate().filter(|(_, tally)| tally.count > 0).map(bin).collect()
 }
 
-/// Which bucket holds `value`, in ps: its highest bit, and the five after that.
+/// The bucket that holds `value`, in ps: its highest bit, and the five after that.
 #[inline]
 fn bucket(value: u64) -> usize {
     let value = value.max(u64::from(PER_OCTAVE));

@@ -18,7 +18,7 @@ use super::{Amount, Rebalance, WorkShedding, WorkSheddingConfig, WorkStealing, W
 use crate::Picos;
 use crate::random::Draw;
 
-/// What a policy file says.
+/// The parameters in a policy file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -33,7 +33,7 @@ pub enum Amount {
     One,
 }
 
-/// What a policy file says.
+/// The parameters in a policy file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

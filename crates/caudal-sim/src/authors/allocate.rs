@@ -1,10 +1,10 @@
 //! Cores come and go: one at a time, the one of highest id first, the idle one of lowest id last.
 
-use super::machine::{Doing, Machine, NOBODY, Next};
+use super::machine::{AuthorsMachine, Doing, NOBODY, Next};
 use super::setup::Growth;
 use crate::engine::tree::NEVER;
 
-impl Machine {
+impl AuthorsMachine {
     fn every_ns(&self) -> Option<u64> {
         match self.setup.growth {
             Growth::Static | Growth::PerTask => None,

@@ -2,10 +2,10 @@
 
 use caudal_policy::dispatch::PowerOfKConfig;
 
-use super::machine::{Doing, Machine};
+use super::machine::{AuthorsMachine, Doing};
 use super::source::{HERE, Request};
 
-impl Machine {
+impl AuthorsMachine {
     /// `request` goes to the shortest of `k` available queues; the first drawn wins ties. A random core that
     /// runs a request now pays; if there is none, or it is the chosen one, nobody does.
     pub(super) fn choose(&mut self, request: Request, k: u32) {

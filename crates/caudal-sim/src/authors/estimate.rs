@@ -12,7 +12,7 @@ pub fn percentile(sorted: &[u64], p: f64) -> f64 {
     low + (high - low) * place.fract()
 }
 
-/// What the published tables say of one run; they average it over runs.
+/// The figures of one run that the published tables show; they average it over runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Median latency, in ns.

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 
 use caudal_policy::random::{Draw, hash};
 
-use super::books::{Ledger, Pace, Records};
+use super::accounting::{Ledger, Pace, Records};
 use super::setup::{Balance, Growth, Setup};
 use super::source::{Ahead, HERE, Request, Source};
 use crate::engine::bits::BitSet;
@@ -25,7 +25,7 @@ use crate::engine::tree::{NEVER, WinnerTree};
 /// No core.
 pub(super) const NOBODY: u32 = u32::MAX;
 
-/// What a core's ns go to.
+/// The use of a core's ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
     /// Nothing is begun: its next turn begins something.
@@ -50,7 +50,7 @@ pub(super) enum Doing {
     Parked,
 }
 
-/// What the next turn of a core that does [`Doing::Nothing`] begins with.
+/// The beginning of the next turn of a core that does [`Doing::Nothing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Flags, then its queue.
@@ -70,7 +70,7 @@ pub(super) enum Next {
 pub(super) struct Task {
     pub(super) request: Request,
     pub(super) started_ns: u64,
-    /// What is left while it is suspended.
+    /// Time that is left while it is suspended.
     pub(super) left_ns: u64,
 }
 
@@ -93,7 +93,7 @@ pub(super) struct Walk {
 pub(super) struct Core {
     pub(super) doing: Doing,
     pub(super) next: Next,
-    /// First ns of what it does that is not in the books.
+    /// First ns of what it does that is not in the accounts.
     pub(super) since_ns: u64,
     /// Last ns of what it does.
     pub(super) until_ns: u64,
@@ -115,7 +115,7 @@ pub(super) struct Core {
     pub(super) flag_out: bool,
     /// There was something to move when it began to answer.
     pub(super) may_respond: bool,
-    /// Its place in `Machine::running`.
+    /// Its place in `AuthorsMachine::running`.
     running_at: u32,
 }
 
@@ -140,7 +140,7 @@ impl Core {
 }
 
 /// The simulated machine.
-pub(super) struct Machine {
+pub(super) struct AuthorsMachine {
     pub(super) setup: Setup,
     pub(super) now_ns: u64,
     pub(super) cores: Box<[Core]>,
@@ -180,14 +180,20 @@ pub(super) struct Machine {
     pub(super) pace: Pace,
 }
 
-impl Machine {
-    pub(super) fn new(setup: Setup, source: Source, ahead: Ahead, records: Records, seed: u64) -> Machine {
+impl AuthorsMachine {
+    pub(super) fn new(
+        setup: Setup,
+        source: Source,
+        ahead: Ahead,
+        records: Records,
+        seed: u64,
+    ) -> AuthorsMachine {
         let n = setup.cores;
         let queues = if setup.balance == Balance::Single { 1 } else { n };
         // What is begun in the first step counts from its ns on; the clock starts with the first arrival.
         let core = Core { since_ns: ahead.first_ns + 1, ..Core::NEW };
         let draw = |purpose| Draw::new(hash(seed, purpose), 0);
-        let mut machine = Machine {
+        let mut machine = AuthorsMachine {
             setup,
             now_ns: ahead.first_ns,
             cores: vec![core; n].into_boxed_slice(),
@@ -353,7 +359,7 @@ impl Machine {
         !self.queue(core).is_empty() || !self.centre.is_empty()
     }
 
-    /// `core` turns to something else, whose first ns is `from_ns`; what it did goes into the books.
+    /// `core` turns to something else, whose first ns is `from_ns`; what it did goes into the accounts.
     pub(super) fn begin(&mut self, core: usize, doing: Doing, from_ns: u64) {
         self.charge(core, from_ns - 1);
         match self.cores[core].doing {
@@ -380,7 +386,7 @@ impl Machine {
         entry.since_ns = from_ns;
     }
 
-    /// As [`Machine::begin`], for something that ends at a known time: `length_ns` from `from_ns` on.
+    /// As [`AuthorsMachine::begin`], for something that ends at a known time: `length_ns` from `from_ns` on.
     pub(super) fn begin_for(&mut self, core: usize, doing: Doing, from_ns: u64, length_ns: u64) {
         self.begin(core, doing, from_ns);
         let until_ns = from_ns + length_ns - 1;
@@ -388,7 +394,7 @@ impl Machine {
         self.turn_at(core, until_ns);
     }
 
-    /// The ns of `core` up to `through_ns` go into the books.
+    /// The ns of `core` up to `through_ns` go into the accounts.
     pub(super) fn charge(&mut self, core: usize, through_ns: u64) {
         let entry = &mut self.cores[core];
         let ns = (through_ns + 1).saturating_sub(entry.since_ns);

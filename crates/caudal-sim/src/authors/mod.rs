@@ -43,8 +43,8 @@
 //!
 //! What the original lacks, or what its rules do not settle together, is an [`Unsupported`] error.
 
+mod accounting;
 mod allocate;
-mod books;
 mod choose;
 mod error;
 mod estimate;
@@ -57,8 +57,8 @@ mod steal;
 mod tests;
 mod turn;
 
-use self::books::Records;
-use self::machine::Machine;
+use self::accounting::Records;
+use self::machine::AuthorsMachine;
 use self::setup::Setup;
 use self::source::Source;
 use crate::engine::{Account, ClassStats, Events, Outcome, Run};
@@ -117,10 +117,10 @@ fn go(run: &Run<'_>, rules: &Rules, keep: bool) -> Result<(Outcome, Vec<u64>), U
         return Ok((without_requests(classes, setup.duration_ns), Vec::new()));
     };
     let records = Records::new(classes, &ahead, setup.duration_ns, keep, (run.pilot, run.waits));
-    let mut machine = Machine::new(setup, source, ahead, records, run.seed);
+    let mut machine = AuthorsMachine::new(setup, source, ahead, records, run.seed);
     let end_ns = machine.run();
     let arrived = machine.arrived();
-    let Machine { records, ledger, pace, .. } = machine;
+    let AuthorsMachine { records, ledger, pace, .. } = machine;
     let recorded = records.close(end_ns);
     let completed: u64 = recorded.classes.iter().map(|class| class.latency_ps.count()).sum();
     let outcome = Outcome {

@@ -1,9 +1,9 @@
 //! Flags: a core whose second request has waited for long asks another core to take some.
 
-use super::machine::{Doing, Machine, NOBODY, Next};
+use super::machine::{AuthorsMachine, Doing, NOBODY, Next};
 use super::setup::Balance;
 
-impl Machine {
+impl AuthorsMachine {
     /// Between requests, `core` may flag another core, and answers the flag that it carries. Is that what it
     /// does now?
     pub(super) fn answer_flags(&mut self, core: usize) -> bool {
@@ -22,7 +22,7 @@ impl Machine {
 
     /// A random core without a flag gets that of `core`, be it busy or not.
     fn flag_another(&mut self, core: usize) {
-        let can = |machine: &Machine, other| other != core && machine.can_be_flagged(other);
+        let can = |machine: &AuthorsMachine, other| other != core && machine.can_be_flagged(other);
         let options = (0..self.cores.len()).filter(|&other| can(self, other)).count();
         if options == 0 {
             return;

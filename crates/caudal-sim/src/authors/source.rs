@@ -53,7 +53,7 @@ impl Gaps {
     }
 }
 
-/// What a run will bring, known before it begins.
+/// The requests that a run will bring, known before it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ahead {
     pub(super) requests: u64,

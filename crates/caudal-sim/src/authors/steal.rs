@@ -6,12 +6,12 @@
 //!   own queue                                     own queue first, which makes this check 1 ns longer
 //! ```
 
-use super::machine::{Doing, Machine, Next, Walk};
+use super::machine::{AuthorsMachine, Doing, Next, Walk};
 
 /// A walker looks at its own queue so often.
 const OWN_QUEUE_EVERY_NS: u64 = 1_000;
 
-impl Machine {
+impl AuthorsMachine {
     /// `core` starts a walk with this ns, somewhere in the order that all share.
     pub(super) fn start_walk(&mut self, core: usize) {
         let origin = self.walk_draw.below(self.order.len() as u32) as usize;

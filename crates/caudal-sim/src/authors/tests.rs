@@ -5,8 +5,8 @@ use caudal_policy::dispatch::{DispatchConfig, JbsqConfig};
 use caudal_workload::{Arrivals, find_named};
 
 use super::Rules;
-use super::books::Records;
-use super::machine::{Doing, Machine};
+use super::accounting::Records;
+use super::machine::{AuthorsMachine, Doing};
 use super::setup::{Balance, Growth, Setup};
 use super::source::Source;
 use crate::engine::{Length, Run, ShortCuts};
@@ -27,14 +27,14 @@ const SETUP: Setup = Setup {
 };
 
 /// Everything arrives from 10 us on.
-fn machine(setup: Setup, seed: u64, requests: &[(u64, u64)]) -> Machine {
+fn machine(setup: Setup, seed: u64, requests: &[(u64, u64)]) -> AuthorsMachine {
     let (source, ahead) = Source::listed(requests);
     let records = Records::new(1, &ahead, setup.duration_ns, true, (false, false));
-    Machine::new(setup, source, ahead, records, seed)
+    AuthorsMachine::new(setup, source, ahead, records, seed)
 }
 
 /// Latencies in order of completion, after the run.
-fn latencies_ns(machine: &mut Machine) -> Vec<u64> {
+fn latencies_ns(machine: &mut AuthorsMachine) -> Vec<u64> {
     machine.run();
     machine.records.latencies_ns().to_vec()
 }

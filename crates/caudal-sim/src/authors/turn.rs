@@ -1,10 +1,10 @@
 //! A core's turn: what it has done goes on, ends, or is interrupted, and something else begins.
 
-use super::machine::{Doing, Machine, NOBODY, Next, Task};
+use super::machine::{AuthorsMachine, Doing, NOBODY, Next, Task};
 use super::setup::{Balance, Growth};
 use crate::engine::tree::NEVER;
 
-impl Machine {
+impl AuthorsMachine {
     /// The turn of `core` at this ns.
     pub(super) fn turn(&mut self, core: usize) {
         match self.cores[core].doing {

@@ -66,12 +66,12 @@ pub fn quick_requests(system: &System) -> u64 {
     if system.parallelism.forks() { 200_000 } else { 2_000_000 }
 }
 
-/// What is to be known.
+/// A simulated point, and the statistics that are to be known of it.
 #[derive(Clone, Debug)]
 pub struct Experiment<'a> {
     /// The system.
     pub system: &'a System,
-    /// What its overheads are.
+    /// The costs of its actions.
     pub costs: &'a Costs,
     /// Service times.
     pub service: &'a Service,
@@ -83,11 +83,11 @@ pub struct Experiment<'a> {
     pub measure: &'a Measure,
     /// Settle for 10 % precision and [`quick_requests`].
     pub quick: bool,
-    /// Which statistics must be precise.
+    /// The statistics that must be precise.
     pub judged: Judged,
 }
 
-/// Which statistics end an experiment when they are precise.
+/// The statistics that end an experiment when they are precise.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judged {
     /// The mean and all reported percentiles of all requests' latency, but for those that lie at a gap.
@@ -112,7 +112,7 @@ pub struct Quantity {
 /// A percentile around which there are hardly any values.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Gap {
-    /// Which one, 0 to 100.
+    /// The percentile, 0 to 100.
     pub percentile: f64,
     /// The value below the gap.
     pub low_ns: f64,
@@ -145,7 +145,7 @@ impl ClassResults {
         self.sums.merge(replication);
     }
 
-    /// What was recorded of `metric`.
+    /// The values of `metric` that were recorded.
     pub fn recorded(&self, metric: Metric) -> &Replicated {
         match metric {
             Metric::Latency => &self.latency_ps,
@@ -173,7 +173,7 @@ impl ClassResults {
         self.latency_ps.miss_ratio(above_ps, confidence)
     }
 
-    /// Those of `percentiles` of the latency around which there are hardly any values.
+    /// The gaps at `percentiles` of the latency: around them there are hardly any values.
     pub fn gaps(&self, percentiles: &[f64]) -> Vec<Gap> {
         let gap = |&percentile: &f64| {
             let (low, high) = self.latency_ps.gap(percentile)?;
@@ -183,14 +183,14 @@ impl ClassResults {
     }
 }
 
-/// What an experiment found out.
+/// The results of an experiment.
 #[derive(Clone, Debug)]
 pub struct Results {
     /// All requests.
     pub all: ClassResults,
     /// By class, in the order of the service's classes.
     pub classes: Vec<ClassResults>,
-    /// Books of each replication, and the time that they cover, in ps.
+    /// Accounts of each replication, and the time that they cover, in ps.
     pub accounts: Vec<(Account, u64)>,
     /// Did most replications fall behind their load?
     pub overloaded: bool,
@@ -200,7 +200,7 @@ pub struct Results {
     /// the long run? If not, the estimates are those of a system that is still filling up, or that met none of its
     /// rarest requests. Never in overload or of recorded arrivals, which have no steady state.
     pub steady: bool,
-    /// What was played of recorded arrivals, if they were recorded.
+    /// The part of recorded arrivals that was played, if they were recorded.
     pub recorded: Option<Recorded>,
     /// Measured requests.
     pub requests: u64,
@@ -680,7 +680,7 @@ impl Results {
         }
     }
 
-    /// An estimate of a ratio of two sums over the books of all replications.
+    /// An estimate of a ratio of two sums over the accounts of all replications.
     pub fn ratio(&self, confidence: f64, part: impl Fn(&Account, u64) -> (f64, f64)) -> Estimate {
         let parts: Vec<(f64, f64)> =
             self.accounts.iter().map(|(account, span_ps)| part(account, *span_ps)).collect();

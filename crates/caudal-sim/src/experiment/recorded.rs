@@ -27,19 +27,19 @@ const PLAYS_QUICK: u64 = 2;
 /// Precision to which a file is played, if that was not asked for, as far as the limit of requests goes.
 const FINE: f64 = 0.01;
 
-/// What was played of recorded arrivals.
+/// The part of recorded arrivals that was played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {
     /// Arrivals in the file.
     pub arrivals: u64,
     /// The first ones, which every replication played and did not measure: those of a `warm-up` that was given.
     pub left_out: u64,
-    /// Those after them, which every replication measured.
+    /// The arrivals after them, which every replication measured.
     pub measured: u64,
 }
 
 impl Recorded {
-    /// What replications of this length play of so many arrivals.
+    /// The part of so many arrivals that replications of this length play.
     pub(crate) fn of(arrivals: u64, length: Length) -> Recorded {
         let left_out = length.warm_up.min(arrivals);
         Recorded { arrivals, left_out, measured: length.measured.min(arrivals - left_out) }

@@ -23,7 +23,7 @@
 //! nothing where theory is right. A second, longer run of everything would cost as much as the first one many times over,
 //! and say less: what a run ten times as long would see of a start that is not forgotten is a trend in the shorter one.
 //!
-//! Afterwards, the books tell whether it was: in the long run, as much work is done as is offered. What is missing
+//! Afterwards, the accounts tell whether it was: in the long run, as much work is done as is offered. What is missing
 //! beyond chance had not been done when the run ended, or was never offered, because the longest requests are so rare
 //! that the run met none.
 
@@ -66,13 +66,13 @@ pub(crate) struct Memory {
 /// How long replications have to be, in requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lengths {
-    /// What to leave out.
+    /// Requests to leave out.
     pub warm_up: f64,
-    /// What to measure in each of [`relaxation::REPLICATIONS`].
+    /// Requests to measure in each of [`relaxation::REPLICATIONS`].
     pub measured: f64,
 }
 
-/// What the scheduler took, as far as it grows with the load.
+/// Overheads of the scheduler, as far as they grow with the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Overheads {
     /// Core time, for each unit of it that went to requests.
@@ -82,7 +82,7 @@ pub struct Overheads {
 }
 
 impl Overheads {
-    /// Those of a series of books. What thieves do takes only time that they have to spare; answering a flag does not.
+    /// The overheads in a series of accounts. Thieves take only time that they have to spare; answering a flag does not.
     pub fn of<'a>(rebalance: &RebalanceConfig, accounts: impl Iterator<Item = &'a Account>) -> Overheads {
         let sheds = matches!(rebalance, RebalanceConfig::WorkShedding(_) | RebalanceConfig::StealAndShed(_));
         let (mut spent, mut busy, mut preemptions, mut completed) = (0.0, 0.0, 0.0, 0.0);
@@ -170,7 +170,7 @@ impl Experiment<'_> {
         }
     }
 
-    /// What a run is to leave out and to measure that measures `least` requests at least and `most` at most, whatever the
+    /// Requests that a run is to leave out and to measure which measures `least` requests at least and `most` at most, whatever the
     /// memory, and leaves out a quarter of that at least; but recorded arrivals are played whole, and cycles too where one
     /// fits.
     pub fn lengths_within(&self, (least, most): (f64, f64)) -> (u64, u64) {
@@ -204,7 +204,7 @@ impl Experiment<'_> {
         self.lengths(self.overheads(results)).warm_up.ceil() as u64
     }
 
-    /// What the system remembers with these overheads.
+    /// The memory of the system with these overheads.
     pub(crate) fn memory(&self, overheads: Overheads) -> Memory {
         let (arrivals, services) = (self.arrivals.dispersion(self.mean_gap_ps), self.service.dispersion());
         let servers = f64::from(self.system.cores_allocated);
@@ -247,7 +247,7 @@ impl Experiment<'_> {
         Some(Apart { each, queues, choice, help: self.help() })
     }
 
-    /// Who helps a queue that is longer than others.
+    /// The help that a queue gets which is longer than others.
     fn help(&self) -> Help {
         let services_ps = self.service.mean_ps() * self.costs.probe_factor;
         let looks = services_ps / self.costs.steal_check.0 as f64;
@@ -302,7 +302,7 @@ impl Experiment<'_> {
             && self.arrivals.count().is_none()
     }
 
-    /// What the scheduler took in these replications.
+    /// The overheads of the scheduler in these replications.
     pub fn overheads(&self, results: &Results) -> Overheads {
         Overheads::of(&self.system.rebalance, results.accounts.iter().map(|(account, _)| account))
     }

@@ -59,7 +59,7 @@ pub enum Knowledge {
     Clairvoyant,
 }
 
-/// What requests ask for, and of what.
+/// The load that requests make, and the cores that serve it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
     /// Target latency, in seconds.
@@ -101,7 +101,7 @@ const ALIKE: f64 = 1e-9;
 /// In place of a pile-up's length of 0.
 const SHORTEST_S: f64 = 1e-30;
 
-/// What depends on the threshold alone.
+/// The quantities that depend on the threshold alone.
 #[derive(Clone, Copy, Debug, Default)]
 struct Candidate {
     /// Share of large requests, `p_l`.

@@ -35,7 +35,7 @@ use caudal_policy::{Instant, Picos, TaskId, WorkerId};
 
 use self::speeds::{SharedSpeeds, Speeds, WholeCores};
 
-use self::site::{LaneKind, Phase, Site, View};
+use self::site::{ContextsPool, ContextsSite, LaneKind, Phase};
 use self::task::Task;
 use self::thieves::Thieves;
 use crate::engine::kernel::intake::{Arrival, Intake};
@@ -70,7 +70,7 @@ pub(in crate::engine) fn run_cores<D: Discipline>(run: &Run<'_>, make: impl Fn()
 }
 
 /// A pool's discipline, and what stands before its lanes.
-struct Door<D> {
+struct PoolDoor<D> {
     discipline: D,
     /// Tasks inside, and how many there can be.
     admitted: u32,
@@ -84,12 +84,12 @@ struct Door<D> {
 
 /// See the [module](self). Compiled for 2^`LEVELS` workers at most, or for any number if that is 0.
 struct Contexts<'a, D, M, O, const LEVELS: u32> {
-    site: Site<M, O, LEVELS>,
-    doors: Box<[Door<D>]>,
+    site: ContextsSite<M, O, LEVELS>,
+    doors: Box<[PoolDoor<D>]>,
     dispatch: Entry,
     dispatch_seed: u64,
     intake: Intake<'a>,
-    /// Those that steal; none if nobody does.
+    /// The thieves; none if no context steals.
     thieves: Option<Thieves>,
     /// Requests that the shared queue's lock has yet to let in, with the time at which it does.
     at_dispatcher: VecDeque<(u64, u32)>,
@@ -128,7 +128,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         let first = make();
         let kind = LaneKind { count: first.lanes(), by_key: first.order() != Order::Queue };
         let counted = (run.recorder(), Measured::new(run.length));
-        let door = |&size: &u32| Door {
+        let door = |&size: &u32| PoolDoor {
             discipline: make(),
             admitted: 0,
             virtual_contexts: config.and_then(|config| config.virtual_of(size)).unwrap_or(u32::MAX),
@@ -137,8 +137,8 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
             open: size,
             wanted: size,
         };
-        let doors: Box<[Door<D>]> = sizes.iter().map(door).collect();
-        let mut site = Site::new(&sizes, kind, (speeds, *run.costs), counted, observer);
+        let doors: Box<[PoolDoor<D>]> = sizes.iter().map(door).collect();
+        let mut site = ContextsSite::new(&sizes, kind, (speeds, *run.costs), counted, observer);
         let thieves = match run.system.rebalance {
             RebalanceConfig::WorkStealing(config) if M::SHARED => {
                 Some(Thieves::new(run, config, site.workers.len()))
@@ -210,7 +210,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
             return;
         }
         for pool in 0..self.doors.len() {
-            let view = View { site: &mut self.site, pool, is_last: false };
+            let view = ContextsPool { site: &mut self.site, pool, is_last: false };
             if let Err(broken) = self.doors[pool].discipline.check(&view) {
                 let now_ps = self.site.now_ps;
                 self.site.observer.broken(now_ps, pool as u32, broken);
@@ -360,11 +360,11 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
     fn admit(&mut self, task: u32, pool: usize) {
         let now = Instant(self.site.now_ps);
         // With ties, workers' events come before arrivals of the same time.
-        let mut view = View { site: &mut self.site, pool, is_last: D::TIES };
+        let mut view = ContextsPool { site: &mut self.site, pool, is_last: D::TIES };
         self.doors[pool].discipline.on_arrival(now, TaskId(task), &mut view);
     }
 
-    /// Whose turn it is when an event comes that has the least key.
+    /// The worker whose event comes first, which has the least key.
     #[inline(always)]
     fn first_at(&mut self, key: u64) -> usize {
         let keys = self.site.keys();
@@ -421,7 +421,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         let (id, now) = (WorkerId(worker as u32), Instant(self.site.now_ps));
         let why = if entry.stopping { Stopped::Preempted } else { Stopped::Quantum };
         let done = self.site.tasks[task].remaining_ps == 0;
-        let mut view = View { site: &mut self.site, pool, is_last: false };
+        let mut view = ContextsPool { site: &mut self.site, pool, is_last: false };
         if done {
             self.doors[pool].discipline.on_completed(now, id, TaskId(task), &mut view);
             self.site.complete(worker, task);
@@ -455,7 +455,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
             return;
         };
         let now = Instant(self.site.now_ps);
-        let mut view = View { site: &mut self.site, pool, is_last: false };
+        let mut view = ContextsPool { site: &mut self.site, pool, is_last: false };
         door.discipline.on_successor(now, TaskId(task), free, &mut view);
     }
 
@@ -468,7 +468,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
             return self.switch_off(worker);
         }
         let now = Instant(self.site.now_ps);
-        let mut view = View { site: &mut self.site, pool, is_last: false };
+        let mut view = ContextsPool { site: &mut self.site, pool, is_last: false };
         self.doors[pool].discipline.on_free(now, WorkerId(worker as u32), &mut view);
         if self.site.workers[worker].phase == Phase::Running {
             return;
@@ -551,7 +551,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         let (pool, now) = (self.site.workers[worker].pool as usize, Instant(self.site.now_ps));
         let door = &mut self.doors[pool];
         door.open -= 1;
-        let mut view = View { site: &mut self.site, pool, is_last: false };
+        let mut view = ContextsPool { site: &mut self.site, pool, is_last: false };
         door.discipline.on_gone(now, WorkerId(worker as u32), &mut view);
     }
 }

@@ -1,4 +1,4 @@
-//! What a host of [`super`] has but for its disciplines: the clock, the workers, the tasks, the books.
+//! What a host of [`super`] has but for its disciplines: the clock, the workers, the tasks, the accounts.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::engine::kernel::tasks::{Queue, Tasks};
 use crate::engine::kernel::tree::{NEVER, WinnerTree};
 use crate::engine::kernel::window::{Audit, Counting, Measured};
 
-/// What a worker does.
+/// The activity of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Nothing.
@@ -66,7 +66,7 @@ pub(super) struct Worker {
 /// The queues of one pool.
 pub(super) struct Lanes {
     pub(super) queues: Box<[Queue]>,
-    /// Those with tasks in them, a bit each.
+    /// The lanes with tasks in them, a bit each.
     waiting: u64,
     by_key: bool,
     /// The first worker, and the one after the last.
@@ -76,7 +76,7 @@ pub(super) struct Lanes {
 }
 
 /// Compiled for 2^`LEVELS` workers at most, or for any number if that is 0.
-pub(super) struct Site<M, O, const LEVELS: u32> {
+pub(super) struct ContextsSite<M, O, const LEVELS: u32> {
     pub(super) now_ps: u64,
     keys: Keys,
     pub(super) tree: WinnerTree,
@@ -104,7 +104,7 @@ pub(super) struct LaneKind {
     pub(super) by_key: bool,
 }
 
-impl<M: Speeds, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
+impl<M: Speeds, O: Sink, const LEVELS: u32> ContextsSite<M, O, LEVELS> {
     pub(super) fn new(
         sizes: &[u32],
         kind: LaneKind,
@@ -143,7 +143,7 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
                 resumed: false,
             });
         }
-        Site {
+        ContextsSite {
             now_ps: 0,
             keys: Keys::new(leaves),
             tree: WinnerTree::new(leaves as usize),
@@ -270,7 +270,7 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
         }
     }
 
-    /// Work of a running worker up to now goes into the books and is off its task.
+    /// Work of a running worker up to now goes into the accounts and is off its task.
     #[inline(always)]
     pub(super) fn book(&mut self, worker: usize) {
         let entry = &mut self.workers[worker];
@@ -306,7 +306,7 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> Site<M, O, LEVELS> {
         (done_ps.min(self.tasks[entry.task].remaining_ps), elapsed_ps)
     }
 
-    /// Who runs `task`, if anybody does.
+    /// The worker that runs `task`, if any does.
     #[inline]
     fn runner(&self, task: u32) -> Option<usize> {
         // Of a task that waits, this is some other task, and nobody's name for it.
@@ -405,13 +405,13 @@ impl Due for Worker {
     }
 }
 
-impl<M: Speeds, O: Sink, const LEVELS: u32> Counting for Site<M, O, LEVELS> {
+impl<M: Speeds, O: Sink, const LEVELS: u32> Counting for ContextsSite<M, O, LEVELS> {
     fn measured(&mut self) -> &mut Measured {
         &mut self.measured
     }
 }
 
-impl<M: Speeds, O: Sink, const LEVELS: u32> Audit for Site<M, O, LEVELS> {
+impl<M: Speeds, O: Sink, const LEVELS: u32> Audit for ContextsSite<M, O, LEVELS> {
     #[inline]
     fn now_ps(&self) -> u64 {
         self.now_ps
@@ -422,7 +422,7 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> Audit for Site<M, O, LEVELS> {
         self.measured.are_done()
     }
 
-    fn books(&mut self) -> Account {
+    fn account(&mut self) -> Account {
         let span_ps = self.now_ps - self.settled_ps;
         self.settled_ps = self.now_ps;
         self.account.held_ps += (span_ps as f64 * self.speeds.capacity()) as u128;
@@ -441,21 +441,21 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> Audit for Site<M, O, LEVELS> {
 }
 
 /// The host's side of pool number `pool` while its discipline decides.
-pub(super) struct View<'a, M, O, const LEVELS: u32> {
-    pub(super) site: &'a mut Site<M, O, LEVELS>,
+pub(super) struct ContextsPool<'a, M, O, const LEVELS: u32> {
+    pub(super) site: &'a mut ContextsSite<M, O, LEVELS>,
     pub(super) pool: usize,
     /// Is nothing left to do at this time but what is asked for now? Then who is asked to stop does so at once.
     pub(super) is_last: bool,
 }
 
-impl<M: Speeds, O: Sink, const LEVELS: u32> View<'_, M, O, LEVELS> {
+impl<M: Speeds, O: Sink, const LEVELS: u32> ContextsPool<'_, M, O, LEVELS> {
     #[inline(always)]
     fn lanes(&self) -> &Lanes {
         &self.site.lanes[self.pool]
     }
 }
 
-impl<M: Speeds, O: Sink, const LEVELS: u32> Pool for View<'_, M, O, LEVELS> {
+impl<M: Speeds, O: Sink, const LEVELS: u32> Pool for ContextsPool<'_, M, O, LEVELS> {
     #[inline(always)]
     fn idle(&self) -> Option<WorkerId> {
         let (idle, start) = (&self.site.idle, self.lanes().first as usize);

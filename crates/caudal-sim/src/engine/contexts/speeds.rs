@@ -1,6 +1,6 @@
 //! How fast workers are: alone on their cores, or hardware contexts that share one.
 
-/// What a host asks of the machine; `SHARED` tells at compile time whether speeds change at all.
+/// The speeds of the workers of a machine; `SHARED` tells at compile time whether they change at all.
 pub(super) trait Speeds {
     /// Do workers share cores?
     const SHARED: bool;

@@ -12,7 +12,7 @@ use caudal_policy::rebalance::{Rebalance, WorkStealing, WorkStealingConfig};
 use caudal_policy::{Instant, TaskId, WorkerId};
 
 use super::Contexts;
-use super::site::{Phase, View};
+use super::site::{ContextsPool, Phase};
 use super::speeds::Speeds;
 use super::task::NEVER as NOT_YET;
 use crate::engine::general::walk_draw;
@@ -128,7 +128,7 @@ impl<D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'_, D, M, O,
         if self.site.has_waiting(pool) {
             self.site.workers[worker].phase = Phase::Between;
             let now = Instant(self.site.now_ps);
-            let mut view = View { site: &mut self.site, pool, is_last: false };
+            let mut view = ContextsPool { site: &mut self.site, pool, is_last: false };
             self.doors[pool].discipline.on_free(now, WorkerId(worker as u32), &mut view);
             if self.site.workers[worker].phase == Phase::Running {
                 return self.end_walk(worker);
@@ -206,7 +206,7 @@ impl<D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'_, D, M, O,
         for mate in self.site.lanes[pool].first..self.site.lanes[pool].end {
             if self.site.workers[mate as usize].phase == Phase::Idle {
                 let now = Instant(self.site.now_ps);
-                let mut view = View { site: &mut self.site, pool, is_last: false };
+                let mut view = ContextsPool { site: &mut self.site, pool, is_last: false };
                 self.doors[pool].discipline.on_free(now, WorkerId(mate), &mut view);
             }
         }
@@ -235,7 +235,7 @@ impl<D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'_, D, M, O,
         self.doors[from].admitted -= amount;
         self.doors[to].admitted += amount;
         for (more, &task) in moving.iter().enumerate().rev() {
-            let mut view = View { site: &mut self.site, pool: to, is_last: false };
+            let mut view = ContextsPool { site: &mut self.site, pool: to, is_last: false };
             self.doors[to].discipline.on_moved(now, TaskId(task), more as u32, &mut view);
         }
         if O::ON {

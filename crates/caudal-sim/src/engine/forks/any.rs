@@ -2,8 +2,8 @@
 
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{
-    AdmitFirst, Around, Clairvoyant, ClassTables, DefaultTbb, Landing, Look, Parallelism, Seen, Serial, Size,
-    StealFirst, TailControl,
+    AdmitFirst, Around, Clairvoyant, ClassTables, DefaultTbb, Landing, Look, Parallelism, RequestSeen,
+    Serial, Size, StealFirst, TailControl,
 };
 
 /// Any parallelism policy of `caudal-policy`.
@@ -47,11 +47,11 @@ impl Parallelism for AnyParallelism {
         each!(self, policy => policy.next(around))
     }
 
-    fn size(&self, active: u32, seen: Seen) -> Size {
+    fn size(&self, active: u32, seen: RequestSeen) -> Size {
         match self {
             AnyParallelism::TailControlOfSpans(policy) => policy.size(active, seen),
             _ => {
-                let seen = Seen { span_left: Picos::ZERO, ..seen };
+                let seen = RequestSeen { span_left: Picos::ZERO, ..seen };
                 each!(self, policy => policy.size(active, seen))
             }
         }

@@ -99,7 +99,7 @@ pub(in crate::engine) fn forks_under<P: Parallelism, O: Sink>(
     plain(run, (policy, None), observer)
 }
 
-/// What tables of `config` are for.
+/// The load and the targets that the tables of `config` are for.
 fn table_demand(run: &Run<'_>, config: &TailControlConfig, knowledge: Knowledge) -> TableDemand {
     let classes = run.service.classes();
     let targets = match config.classes.is_empty() {

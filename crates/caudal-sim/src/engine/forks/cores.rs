@@ -11,7 +11,7 @@ use caudal_policy::random::Draw;
 use caudal_policy::{Instant, Picos};
 
 use super::Forks;
-use super::site::{Phase, Site};
+use super::site::{ForksSite, Phase};
 use crate::engine::kernel::bits::BitSet;
 use crate::engine::kernel::observe::{Event, Sink};
 use crate::engine::kernel::tree::NEVER;
@@ -62,15 +62,15 @@ impl Grants {
     }
 }
 
-/// What an allocation policy sees.
-struct View<'a, O, const MORE: bool> {
-    site: RefCell<&'a mut Site<O, MORE>>,
+/// The application as an allocation policy sees it.
+struct ForksApplication<'a, O, const MORE: bool> {
+    site: RefCell<&'a mut ForksSite<O, MORE>>,
     held: &'a BitSet,
     open: &'a BitSet,
     at_tick_ps: (u128, u128),
 }
 
-impl<O: Sink, const MORE: bool> View<'_, O, MORE> {
+impl<O: Sink, const MORE: bool> ForksApplication<'_, O, MORE> {
     /// When the request arrived that has waited longest in the queue, in ps.
     fn oldest_ps(&self) -> Option<u64> {
         let site = self.site.borrow();
@@ -83,7 +83,7 @@ impl<O: Sink, const MORE: bool> View<'_, O, MORE> {
     }
 }
 
-impl<O: Sink, const MORE: bool> Application for View<'_, O, MORE> {
+impl<O: Sink, const MORE: bool> Application for ForksApplication<'_, O, MORE> {
     fn cores(&self) -> u32 {
         self.held.len()
     }
@@ -116,7 +116,7 @@ impl<O: Sink, const MORE: bool> Application for View<'_, O, MORE> {
     }
 
     fn utilization(&self) -> f64 {
-        let now = self.site.borrow_mut().books();
+        let now = self.site.borrow_mut().account();
         let spent_ps = now.held_ps - now.allocating_ps - self.at_tick_ps.1;
         if spent_ps == 0 {
             return 1.0;
@@ -146,13 +146,14 @@ impl<P: Parallelism, O: Sink, const MORE: bool> Forks<'_, P, O, MORE> {
     /// Asks the allocation policy, with a view of the application.
     fn ask(
         &mut self,
-        question: impl FnOnce(&mut Triggered, Instant, &View<'_, O, MORE>) -> CoreDemand,
+        question: impl FnOnce(&mut Triggered, Instant, &ForksApplication<'_, O, MORE>) -> CoreDemand,
     ) -> CoreDemand {
         let Some(Grants { policy, held, open, at_tick_ps, .. }) = &mut self.grants else {
             return CoreDemand::Keep;
         };
         let now = Instant(self.site.now_ps);
-        let view = View { site: RefCell::new(&mut self.site), held, open, at_tick_ps: *at_tick_ps };
+        let view =
+            ForksApplication { site: RefCell::new(&mut self.site), held, open, at_tick_ps: *at_tick_ps };
         question(policy, now, &view)
     }
 
@@ -264,7 +265,7 @@ impl<P: Parallelism, O: Sink, const MORE: bool> Forks<'_, P, O, MORE> {
             CoreDemand::Shrink => self.revoke_idle(),
             CoreDemand::Keep => {}
         }
-        let now = self.site.books();
+        let now = self.site.account();
         if let Some(grants) = &mut self.grants {
             grants.at_tick_ps = (now.busy_ps, now.held_ps - now.allocating_ps);
             let interval = grants.policy.interval();

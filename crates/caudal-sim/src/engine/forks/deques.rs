@@ -16,7 +16,7 @@ pub(super) struct Deques {
     deques: Box<[VecDeque<Piece>]>,
     /// Workers at the steal end of whose deque a task is that is not marked.
     stealable: BitSet,
-    /// Those of them whose task is of a small request, where any worker takes only such.
+    /// The workers among them whose task is of a small request, where any worker takes only such.
     small: Option<BitSet>,
 }
 

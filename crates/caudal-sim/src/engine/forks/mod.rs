@@ -34,7 +34,7 @@ mod retuning;
 mod site;
 
 use caudal_policy::Picos;
-use caudal_policy::parallelism::{Landing, Look, Parallelism, Seen, Size};
+use caudal_policy::parallelism::{Landing, Look, Parallelism, RequestSeen, Size};
 use caudal_policy::random::Draw;
 
 use self::cores::Grants;
@@ -42,7 +42,7 @@ use self::deques::Deques;
 use self::queue::{RunQueue, Taken};
 use self::requests::{NONE, Piece, Requests};
 use self::retuning::Retuning;
-use self::site::{Phase, Site, Worker};
+use self::site::{ForksSite, Phase, Worker};
 use crate::engine::kernel::account::Account;
 use crate::engine::kernel::bits::BitSet;
 use crate::engine::kernel::intake::{Arrival, Intake};
@@ -55,8 +55,8 @@ use crate::engine::kernel::window::Measured;
 
 /// See the [module](self). `MORE`: with turns, and with cores that come and go; without it nothing of that is compiled.
 struct Forks<'a, P, O, const MORE: bool> {
-    site: Site<O, MORE>,
-    /// Which cores the application holds, where they come and go.
+    site: ForksSite<O, MORE>,
+    /// The cores that the application holds, where they come and go.
     grants: Option<Grants>,
     /// The key of the next look at the demand for cores.
     tick_key: u64,
@@ -86,7 +86,7 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
         };
         let mut waiting = BitSet::new(count);
         (0..count).for_each(|worker| waiting.insert(worker));
-        let site = Site {
+        let site = ForksSite {
             now_ps: 0,
             keys: Keys::new(workers),
             tree: WinnerTree::new(count),
@@ -421,7 +421,7 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
             }
             let span_left_ps = if P::SPANS { site.requests.span_left_ps(worker.request) } else { 0 };
             let processed = Picos(request.seen_ps);
-            let seen = Seen { class: request.class, processed, span_left: Picos(span_left_ps) };
+            let seen = RequestSeen { class: request.class, processed, span_left: Picos(span_left_ps) };
             let size = self.policy.size(site.active, seen);
             if size > request.size {
                 site.requests.get_mut(worker.request).size = size;

@@ -34,7 +34,7 @@ pub(super) enum Taken {
 pub(super) struct RunQueue {
     /// Requests that wait for their first turn, first come first served.
     fresh: VecDeque<u32>,
-    /// Those that take turns.
+    /// Requests and pieces that take turns.
     turns: VecDeque<Taken>,
     sharing: Option<ProcessorSharingConfig>,
     /// Requests that have begun to take turns and have not completed, and how many there may be.
@@ -99,11 +99,11 @@ impl RunQueue {
         if self.sharing.is_none() {
             return self.fresh.pop_front().map(Taken::New);
         }
-        if self.turns.is_empty() || !self.is_full() {
-            if let Some(request) = self.fresh.pop_front() {
-                self.started += 1;
-                return Some(Taken::New(request));
-            }
+        if (self.turns.is_empty() || !self.is_full())
+            && let Some(request) = self.fresh.pop_front()
+        {
+            self.started += 1;
+            return Some(Taken::New(request));
         }
         self.turns.pop_front()
     }

@@ -22,10 +22,10 @@ pub(super) struct Request {
     pub(super) work_ps: u64,
     /// Time that workers have been at it, but for those that are now.
     pub(super) processed_ps: u64,
-    /// What the worker that looked last has seen of that, and the number of that look.
+    /// The part of that which the worker that looked last has seen, and the number of that look.
     pub(super) seen_ps: u64,
     pub(super) look: u64,
-    /// Which of the graphs it has.
+    /// The number of its graph.
     graph: u32,
     /// The place of its first node.
     first: u32,
@@ -34,7 +34,7 @@ pub(super) struct Request {
     pub(super) class: u8,
     /// Turns that ended before a piece of it was done.
     pub(super) preemptions: u32,
-    /// What it was found to be.
+    /// The size that it was found to have.
     pub(super) size: Size,
 }
 
@@ -62,7 +62,7 @@ impl Piece {
     }
 }
 
-/// What a piece that is done brings about.
+/// The consequence of a piece that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Done {
     /// Others of its node are not done.
@@ -170,7 +170,7 @@ impl Requests {
         (0..graph.len()).filter(left).map(|node| graph.chain_ps(node, request.work_ps)).max().unwrap_or(0)
     }
 
-    /// What `work_ps` of a request takes alone on all cores, forks for nothing: its share of them, or its span.
+    /// Time, in ps, that `work_ps` of a request takes alone on all cores, forks for nothing: its share of them, or its span.
     pub(super) fn alone_ps(&self, request: &Request, work_ps: u64) -> u64 {
         let span_ps = request.graph(&self.graphs).span() * work_ps as f64;
         (work_ps / u64::from(self.cores)).max(span_ps as u64)

@@ -7,13 +7,13 @@ use caudal_workload::OfferedAt;
 
 /// Where the thresholds of the next epoch come from.
 pub(super) enum Retuning {
-    /// What has completed.
+    /// From requests that have completed.
     Measured(Tuner),
-    /// What the workload offers.
+    /// From the load that the workload offers.
     Known(Oracle),
 }
 
-/// What makes tables for what is offered; `None` if there is none.
+/// A maker of tables for an offered load; its answer is `None` if there is no table.
 pub(super) type Maker = Box<dyn FnMut(OfferedAt) -> Option<ClassTables>>;
 
 /// It knows at any time what is offered then.

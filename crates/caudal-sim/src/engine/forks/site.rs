@@ -1,4 +1,4 @@
-//! What there is: the clock, the workers, their deques, the requests, the books; and what needs no decision.
+//! What there is: the clock, the workers, their deques, the requests, the accounts; and what needs no decision.
 
 use caudal_config::Costs;
 use caudal_policy::Picos;
@@ -17,7 +17,7 @@ use crate::engine::kernel::record::{Completed, Recorder};
 use crate::engine::kernel::tree::WinnerTree;
 use crate::engine::kernel::window::{Audit, Counting, Measured};
 
-/// What a worker does.
+/// The activity of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// There was nothing to do.
@@ -54,8 +54,8 @@ pub(super) struct Worker {
     pub(super) due_ps: u64,
 }
 
-/// The clock, the workers, their deques, the requests, the books.
-pub(super) struct Site<O, const MORE: bool> {
+/// The clock, the workers, their deques, the requests, the accounts.
+pub(super) struct ForksSite<O, const MORE: bool> {
     pub(super) now_ps: u64,
     pub(super) keys: Keys,
     pub(super) tree: WinnerTree,
@@ -85,7 +85,7 @@ pub(super) struct Site<O, const MORE: bool> {
     pub(super) observer: O,
 }
 
-impl<O: Sink, const MORE: bool> Site<O, MORE> {
+impl<O: Sink, const MORE: bool> ForksSite<O, MORE> {
     #[inline(always)]
     pub(super) fn schedule(&mut self, worker: usize, phase: Phase, takes_ps: u64) {
         let due_ps = self.now_ps + takes_ps;
@@ -306,13 +306,13 @@ impl Due for Worker {
     }
 }
 
-impl<O: Sink, const MORE: bool> Counting for Site<O, MORE> {
+impl<O: Sink, const MORE: bool> Counting for ForksSite<O, MORE> {
     fn measured(&mut self) -> &mut Measured {
         &mut self.measured
     }
 }
 
-impl<O: Sink, const MORE: bool> Audit for Site<O, MORE> {
+impl<O: Sink, const MORE: bool> Audit for ForksSite<O, MORE> {
     #[inline]
     fn now_ps(&self) -> u64 {
         self.now_ps
@@ -323,7 +323,7 @@ impl<O: Sink, const MORE: bool> Audit for Site<O, MORE> {
         self.measured.are_done()
     }
 
-    fn books(&mut self) -> Account {
+    fn account(&mut self) -> Account {
         self.settle();
         let mut account = self.account;
         for worker in self.workers.iter().filter(|worker| worker.phase == Phase::Running) {

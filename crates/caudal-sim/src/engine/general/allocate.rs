@@ -5,15 +5,15 @@ use caudal_policy::dispatch::Dispatch;
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
-use super::audit::books;
+use super::audit::account_now;
 use super::core::{FLAGGED, Phase};
-use super::host::Host;
+use super::host::GeneralHost;
 use super::scheduling::Scheduling;
 use crate::engine::kernel::observe::{Event, Sink};
 use crate::engine::kernel::streams::{Purpose, stream};
 use crate::engine::kernel::tasks::NONE;
 
-impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<'_, S, R, D, A, O> {
+impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHost<'_, S, R, D, A, O> {
     /// `worker`'s core is held from now on.
     pub(in crate::engine) fn hold_core(&mut self, worker: usize) {
         self.core.settle();
@@ -133,7 +133,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<'_, 
             CoreDemand::Shrink if self.cores.open.len() > 1 => self.revoke_idle(),
             CoreDemand::Shrink | CoreDemand::Keep => {}
         }
-        let now = books(&mut self.core, &mut self.sched);
+        let now = account_now(&mut self.core, &mut self.sched);
         self.cores.at_tick = (now.busy_ps, now.held_ps - now.allocating_ps);
         let interval = self.allocation.as_ref().and_then(Allocation::interval);
         self.next_tick_ps += interval.map_or(0, |every| every.0);

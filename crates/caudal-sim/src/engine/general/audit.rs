@@ -23,8 +23,8 @@ impl<S: Scheduling, O: Sink> Audit for Audited<'_, S, O> {
         self.0.measured.are_done()
     }
 
-    fn books(&mut self) -> Account {
-        books(self.0, self.1)
+    fn account(&mut self) -> Account {
+        account_now(self.0, self.1)
     }
 
     fn behind_long_ps(&mut self) -> Vec<f64> {
@@ -38,8 +38,8 @@ impl<S: Scheduling, O: Sink> Counting for Audited<'_, S, O> {
     }
 }
 
-/// The books as of now, with what workers have done so far.
-pub(in crate::engine) fn books<S: Scheduling, O: Sink>(core: &mut Core<O>, sched: &mut S) -> Account {
+/// The accounts as of now, with what workers have done so far.
+pub(in crate::engine) fn account_now<S: Scheduling, O: Sink>(core: &mut Core<O>, sched: &mut S) -> Account {
     core.settle();
     let mut account = core.account;
     for worker in 0..core.workers.len() {

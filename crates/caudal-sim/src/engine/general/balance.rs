@@ -6,7 +6,7 @@ use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
 
 use super::core::{Core, FLAGGED, Phase};
-use super::host::Host;
+use super::host::GeneralHost;
 use super::scheduling::Scheduling;
 use crate::engine::kernel::bits::BitSet;
 use crate::engine::kernel::observe::{Event, Sink};
@@ -42,7 +42,7 @@ pub(in crate::engine) fn flag_target(
     Some(target)
 }
 
-impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<'_, S, R, D, A, O> {
+impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHost<'_, S, R, D, A, O> {
     /// Draws the fixed order in which all walks go, if workers walk at all.
     pub(in crate::engine) fn set_up_walks(&mut self) {
         let pools = self.core.pool_first.len() - 1;
@@ -284,7 +284,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<'_, 
         found
     }
 
-    /// The time of a walk that ends now goes into the books.
+    /// The time of a walk that ends now goes into the accounts.
     #[inline]
     fn end_walk(&mut self, worker: usize) {
         self.core.walkers -= 1;

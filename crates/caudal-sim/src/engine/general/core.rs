@@ -1,4 +1,4 @@
-//! What every part of a host shares: the clock, the workers, the tasks, the books.
+//! What every part of a host shares: the clock, the workers, the tasks, the accounts.
 //!
 //! Events are totally ordered by (time, kind, worker): at one time arrivals come first, then tasks that
 //! were handed over, then workers by id, then ticks. All are kept as one `u64`, see [`super::tree`].
@@ -19,7 +19,7 @@ use crate::engine::kernel::tree::{NEVER, WinnerTree};
 use crate::engine::kernel::walks::Walks;
 use crate::engine::kernel::window::Measured;
 
-/// What a worker does.
+/// The activity of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine) enum Phase {
     /// Its core is with another application.
@@ -105,7 +105,7 @@ pub(in crate::engine) struct Core<O> {
     pub(in crate::engine) account: Account,
     /// Events so far, arrivals included.
     pub(in crate::engine) events: u64,
-    /// Cores held, and of those the ones that are here; the books are settled up to `settled_ps`.
+    /// Cores held, and of those the ones that are here; the accounts are settled up to `settled_ps`.
     pub(in crate::engine) held: u32,
     pub(in crate::engine) here: u32,
     settled_ps: u64,
@@ -187,7 +187,7 @@ impl<O: Sink> Core<O> {
         events::first_due_ps(&self.tree, &self.workers)
     }
 
-    /// Held core time up to now goes into the books.
+    /// Held core time up to now goes into the accounts.
     pub(in crate::engine) fn settle(&mut self) {
         let span_ps = u128::from(self.now_ps - self.settled_ps);
         self.account.held_ps += span_ps * u128::from(self.held);
@@ -276,7 +276,7 @@ impl<O: Sink> Core<O> {
         start_ps
     }
 
-    /// Who runs `task`, if anybody does.
+    /// The worker that runs `task`, if any does.
     #[inline]
     pub(in crate::engine) fn runner(&self, task: u32) -> Option<usize> {
         // Of a task that waits, this is some other task, and nobody's name for it.

@@ -5,13 +5,13 @@ use std::cell::RefCell;
 use caudal_policy::Picos;
 use caudal_policy::allocation::Application;
 
-use super::audit::books;
+use super::audit::account_now;
 use super::core::Core;
 use super::scheduling::Scheduling;
 use crate::engine::kernel::bits::BitSet;
 use crate::engine::kernel::observe::Sink;
 
-/// Which cores the application holds.
+/// The cores that the application holds.
 pub(in crate::engine) struct Cores {
     /// Held, those on their way included.
     pub(super) held: BitSet,
@@ -40,26 +40,26 @@ impl Cores {
     }
 }
 
-/// What an allocation policy sees; worked out when it asks.
-pub(in crate::engine) struct View<'a, S, O> {
+/// The application as an allocation policy sees it; worked out when it asks.
+pub(in crate::engine) struct ApplicationView<'a, S, O> {
     inner: RefCell<(&'a mut Core<O>, &'a mut S)>,
     cores: &'a Cores,
     /// When the oldest request at the dispatcher arrived.
     held_ps: Option<u64>,
 }
 
-impl<'a, S, O> View<'a, S, O> {
+impl<'a, S, O> ApplicationView<'a, S, O> {
     pub(in crate::engine) fn new(
         core: &'a mut Core<O>,
         sched: &'a mut S,
         cores: &'a Cores,
         held_ps: Option<u64>,
-    ) -> View<'a, S, O> {
-        View { inner: RefCell::new((core, sched)), cores, held_ps }
+    ) -> ApplicationView<'a, S, O> {
+        ApplicationView { inner: RefCell::new((core, sched)), cores, held_ps }
     }
 }
 
-impl<S: Scheduling, O: Sink> Application for View<'_, S, O> {
+impl<S: Scheduling, O: Sink> Application for ApplicationView<'_, S, O> {
     fn cores(&self) -> u32 {
         self.cores.held.len()
     }
@@ -106,7 +106,7 @@ impl<S: Scheduling, O: Sink> Application for View<'_, S, O> {
 
     fn utilization(&self) -> f64 {
         let (core, sched) = &mut *self.inner.borrow_mut();
-        let now = books(core, *sched);
+        let now = account_now(core, *sched);
         let (busy_ps, here_ps) = (now.busy_ps, now.held_ps - now.allocating_ps);
         let spent_ps = here_ps - self.cores.at_tick.1;
         if spent_ps == 0 {

@@ -233,7 +233,7 @@ impl Scheduling for Fluid {
 
     fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
         let pool = core.workers[worker].pool as usize;
-        // The first worker keeps the books of its pool.
+        // The first worker keeps the accounts of its pool.
         if worker != core.workers_of(pool).start {
             return 0;
         }

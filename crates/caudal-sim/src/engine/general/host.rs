@@ -25,7 +25,7 @@ use crate::engine::kernel::tree::NEVER;
 type Delivery = Reverse<(u64, u64, u32, u32, bool)>;
 
 /// A simulated machine under scheduling `S` and rebalancing `R`, watched by `O`.
-pub(in crate::engine) struct Host<'a, S, R, D, A, O> {
+pub(in crate::engine) struct GeneralHost<'a, S, R, D, A, O> {
     pub(in crate::engine) core: Core<O>,
     pub(in crate::engine) sched: S,
     pub(in crate::engine) rebalance: R,
@@ -127,7 +127,7 @@ pub(in crate::engine) struct HostParts<S, R, D, A, O> {
     pub(in crate::engine) allocation: Option<A>,
 }
 
-impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<'a, S, R, D, A, O> {
+impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHost<'a, S, R, D, A, O> {
     pub(in crate::engine) fn new(parts: HostParts<S, R, D, A, O>, run: &Run<'a>) -> Self {
         let HostParts { core, sched, rebalance, dispatch, allocation } = parts;
         let (seed, cores_start) = (run.seed, run.system.cores_allocated);
@@ -135,7 +135,7 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<
         let stall_times = |process| StallTimes::new(process, seed, workers, core.costs.dispatcher.0 > 0);
         let stalls = core.costs.stalls.map(stall_times);
         let watches = |f: fn(&A) -> bool| allocation.as_ref().is_some_and(f);
-        let mut host = Host {
+        let mut host = GeneralHost {
             order: Box::default(),
             long_ps: run.long_ps(),
             seed,
@@ -342,7 +342,7 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<
         self.run_or_rest(worker);
     }
 
-    /// As [`Host::become_free`], but flags wait.
+    /// As [`GeneralHost::become_free`], but flags wait.
     #[inline(always)]
     pub(in crate::engine) fn run_or_rest(&mut self, worker: usize) {
         if self.sched.free(&mut self.core, worker) {
@@ -462,7 +462,7 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<
         }
     }
 
-    /// As [`Host::place`], out of the hot loop.
+    /// As [`GeneralHost::place`], out of the hot loop.
     #[inline(never)]
     fn place_later(&mut self, task: u32) {
         self.place(task);
@@ -664,12 +664,12 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<
     /// Asks the allocation policy, with a view of the application.
     pub(in crate::engine) fn ask(
         &mut self,
-        question: impl FnOnce(&mut A, Instant, &super::cores::View<'_, S, O>) -> CoreDemand,
+        question: impl FnOnce(&mut A, Instant, &super::cores::ApplicationView<'_, S, O>) -> CoreDemand,
     ) -> CoreDemand {
         let now = Instant(self.core.now_ps);
         let Some(allocation) = &mut self.allocation else { return CoreDemand::Keep };
         let held_ps = self.held.front().map(|&task| self.core.tasks[task].arrival_ps);
-        let view = super::cores::View::new(&mut self.core, &mut self.sched, &self.cores, held_ps);
+        let view = super::cores::ApplicationView::new(&mut self.core, &mut self.sched, &self.cores, held_ps);
         question(allocation, now, &view)
     }
 }

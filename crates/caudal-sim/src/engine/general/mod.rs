@@ -29,7 +29,7 @@ use caudal_policy::rebalance::{AnyRebalance, Rebalance};
 pub(in crate::engine) use self::balance::walk_draw;
 use self::core::Core;
 use self::fluid::{Fluid, Sharing};
-use self::host::{Host, HostParts};
+use self::host::{GeneralHost, HostParts};
 use self::scheduling::Scheduling;
 use self::step::Step;
 use super::kernel::observe::Sink;
@@ -101,12 +101,12 @@ pub(in crate::engine) fn run_pools<S: Scheduling, R: Rebalance, D: Dispatch, A: 
 ) -> Outcome {
     let counted = (run.recorder(), Measured::new(run.length));
     let core = Core::new(&run.pool_sizes(), *run.costs, dispatch.asks(), counted, observer);
-    let mut host = Host::new(HostParts { core, sched, rebalance, dispatch, allocation }, run);
+    let mut host = GeneralHost::new(HostParts { core, sched, rebalance, dispatch, allocation }, run);
     host.run();
     host.into_outcome()
 }
 
-impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Host<'_, S, R, D, A, O> {
+impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHost<'_, S, R, D, A, O> {
     fn into_outcome(self) -> Outcome {
         // Workers that wait for a dispatcher after every quantum do not show how busy it is.
         let waits = self.core.costs.dispatcher_quantum.0 > 0;

@@ -43,7 +43,7 @@ const TASKS_MAX: u32 = 1 << 24;
 /// Events may be so much earlier than the first, in ps: a second.
 const EARLIER_PS: u64 = 1_000_000_000_000;
 
-/// What can not have happened in the simulator's pool, given all that came before.
+/// An event that can not have happened in the simulator's pool, given all that came before.
 pub(crate) struct Impossible(pub(crate) &'static str);
 
 /// A task with nothing known about it.
@@ -111,7 +111,7 @@ impl<D: Discipline> Pool<D> {
         pool
     }
 
-    /// What the discipline does on `event`, in the log's names.
+    /// The discipline's answers to `event`, in the log's names.
     pub(crate) fn decisions(&mut self, event: Entry) -> Result<Vec<Entry>, Impossible> {
         self.feed(event)?;
         let mut heard = self.step.discipline(0).witness().decisions.take();
@@ -324,7 +324,7 @@ impl Balance {
         }
     }
 
-    /// What the worker does on `event`, as an entry like it.
+    /// The worker's answer to `event`, as an entry like it.
     pub(crate) fn decision(&mut self, event: Entry) -> Result<Entry, Impossible> {
         Ok(match event {
             Entry::Walk { number, .. } => {

@@ -3,7 +3,7 @@
 use super::core::Core;
 use crate::engine::kernel::observe::Sink;
 
-/// What an event of a running worker meant.
+/// The meaning of an event of a running worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine) enum Expired {
     /// This task has completed.
@@ -23,7 +23,7 @@ pub(in crate::engine) trait Scheduling {
 
     /// `count` workers of `pool` have a core from now on.
     fn workers_changed(&mut self, _pool: usize, _count: u32) {}
-    /// That order: the least is first.
+    /// The place of `worker` in that order: the least is first.
     fn tie<O: Sink>(&self, _core: &Core<O>, worker: usize) -> u64 {
         worker as u64
     }

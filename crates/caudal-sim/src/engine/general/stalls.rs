@@ -11,7 +11,7 @@ use caudal_policy::random::{Draw, hash};
 
 use crate::engine::kernel::streams::{Purpose, stream};
 
-/// Who stands still.
+/// The core that stands still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine) enum Stalled {
     /// A worker's core.
@@ -35,7 +35,7 @@ pub(in crate::engine) struct StallTimes {
 const DISPATCHER: u64 = u64::MAX;
 
 impl StallTimes {
-    /// Those of `workers` cores and, if there is one, a dispatcher's.
+    /// The stalls of `workers` cores and, if there is one, of a dispatcher's.
     pub(in crate::engine) fn new(process: Stalls, seed: u64, workers: usize, dispatcher: bool) -> StallTimes {
         let purpose = stream(seed, Purpose::Stalls);
         // The dispatcher's does not depend on how many cores the machine has.

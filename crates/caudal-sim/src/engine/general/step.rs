@@ -26,7 +26,7 @@ struct Lanes {
     entries: u64,
     stealable_lane: Lane,
     order: Order,
-    /// Those with tasks in them, a bit each.
+    /// The lanes with tasks in them, a bit each.
     waiting_lanes: u64,
     /// Tasks in `stealable_lane` that have not started.
     fresh: u32,
@@ -114,7 +114,7 @@ impl<D: Discipline, const BEHIND: bool> Step<D, BEHIND> {
     }
 }
 
-/// What a real service's tasks do and simulated ones do not: block, and wait at the door.
+/// Blocking, and waiting at the door: a real service's tasks do so, simulated ones do not.
 impl<D: Discipline> Step<D> {
     pub(in crate::engine) fn discipline(&self, pool: usize) -> &D {
         &self.pools[pool].0
@@ -123,7 +123,7 @@ impl<D: Discipline> Step<D> {
     /// How many unstarted tasks does `pool` want?
     pub(in crate::engine) fn intake<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> Intake {
         let (discipline, lanes) = &mut self.pools[pool];
-        discipline.intake(&View::<_, false> { core, lanes, keys: &mut self.keys })
+        discipline.intake(&StepPool::<_, false> { core, lanes, keys: &mut self.keys })
     }
 
     /// The task of `worker` waits for something else than a worker.
@@ -133,7 +133,7 @@ impl<D: Discipline> Step<D> {
         let (task, pool) = (entry.task, entry.pool as usize);
         let (discipline, lanes) = &mut self.pools[pool];
         let now = Instant(core.now_ps);
-        let mut view = View::<_, false> { core, lanes, keys: &mut self.keys };
+        let mut view = StepPool::<_, false> { core, lanes, keys: &mut self.keys };
         discipline.on_blocked(now, WorkerId(worker as u32), TaskId(task), &mut view);
     }
 
@@ -141,18 +141,22 @@ impl<D: Discipline> Step<D> {
     pub(in crate::engine) fn wake<O: Sink>(&mut self, core: &mut Core<O>, pool: usize, task: u32) {
         let (discipline, lanes) = &mut self.pools[pool];
         let now = Instant(core.now_ps);
-        discipline.on_ready(now, TaskId(task), &mut View::<_, false> { core, lanes, keys: &mut self.keys });
+        discipline.on_ready(
+            now,
+            TaskId(task),
+            &mut StepPool::<_, false> { core, lanes, keys: &mut self.keys },
+        );
     }
 }
 
 /// The host's side of a pool while its discipline decides.
-struct View<'a, O, const BEHIND: bool> {
+struct StepPool<'a, O, const BEHIND: bool> {
     core: &'a mut Core<O>,
     lanes: &'a mut Lanes,
     keys: &'a mut Vec<u64>,
 }
 
-impl<O: Sink, const BEHIND: bool> View<'_, O, BEHIND> {
+impl<O: Sink, const BEHIND: bool> StepPool<'_, O, BEHIND> {
     /// `task` has joined `lane`.
     #[inline(always)]
     fn joined(&mut self, task: u32, lane: Lane) {
@@ -206,7 +210,7 @@ impl<O: Sink, const BEHIND: bool> View<'_, O, BEHIND> {
     }
 }
 
-impl<O: Sink, const BEHIND: bool> Pool for View<'_, O, BEHIND> {
+impl<O: Sink, const BEHIND: bool> Pool for StepPool<'_, O, BEHIND> {
     #[inline(always)]
     fn idle(&self) -> Option<WorkerId> {
         let range = self.core.workers_of(self.lanes.pool);
@@ -378,7 +382,7 @@ impl<D: Discipline, const BEHIND: bool> Scheduling for Step<D, BEHIND> {
         discipline.on_arrival(
             now,
             TaskId(task),
-            &mut View::<_, BEHIND> { core, lanes, keys: &mut self.keys },
+            &mut StepPool::<_, BEHIND> { core, lanes, keys: &mut self.keys },
         );
     }
 
@@ -397,7 +401,7 @@ impl<D: Discipline, const BEHIND: bool> Scheduling for Step<D, BEHIND> {
             if BEHIND {
                 lanes.long.change(core.now_ps, -i64::from(core.tasks[task].long));
             }
-            let mut view = View::<_, BEHIND> { core, lanes, keys: &mut self.keys };
+            let mut view = StepPool::<_, BEHIND> { core, lanes, keys: &mut self.keys };
             discipline.on_completed(now, WorkerId(worker as u32), TaskId(task), &mut view);
             core.complete(worker, task, self.stretch);
             return Expired::Completed(task);
@@ -405,7 +409,7 @@ impl<D: Discipline, const BEHIND: bool> Scheduling for Step<D, BEHIND> {
         core.tasks[task].quanta += 1;
         let why = if core.workers[worker].stopping { Stopped::Preempted } else { Stopped::Quantum };
         lanes.resumed = false;
-        let mut view = View::<_, BEHIND> { core, lanes, keys: &mut self.keys };
+        let mut view = StepPool::<_, BEHIND> { core, lanes, keys: &mut self.keys };
         discipline.on_stopped(now, WorkerId(worker as u32), TaskId(task), why, &mut view);
         if lanes.resumed {
             return Expired::Resumed;
@@ -426,7 +430,7 @@ impl<D: Discipline, const BEHIND: bool> Scheduling for Step<D, BEHIND> {
         discipline.on_free(
             now,
             WorkerId(worker as u32),
-            &mut View::<_, BEHIND> { core, lanes, keys: &mut self.keys },
+            &mut StepPool::<_, BEHIND> { core, lanes, keys: &mut self.keys },
         );
         core.workers[worker].phase == Phase::Running
     }
@@ -454,7 +458,7 @@ impl<D: Discipline, const BEHIND: bool> Scheduling for Step<D, BEHIND> {
         for entry in passed.into_iter().rev() {
             lanes.put_back(&mut core.tasks, lane, entry);
         }
-        View::<_, BEHIND> { core, lanes, keys: &mut self.keys }.left(found, lane);
+        StepPool::<_, BEHIND> { core, lanes, keys: &mut self.keys }.left(found, lane);
         Some(found)
     }
 
@@ -465,7 +469,7 @@ impl<D: Discipline, const BEHIND: bool> Scheduling for Step<D, BEHIND> {
             now,
             TaskId(task),
             more,
-            &mut View::<_, BEHIND> { core, lanes, keys: &mut self.keys },
+            &mut StepPool::<_, BEHIND> { core, lanes, keys: &mut self.keys },
         );
     }
 
@@ -554,7 +558,7 @@ impl<D: Discipline, const BEHIND: bool> Scheduling for Step<D, BEHIND> {
 
     fn check<O: Sink>(&mut self, core: &mut Core<O>) {
         for (pool, (discipline, lanes)) in self.pools.iter_mut().enumerate() {
-            let view = View::<_, BEHIND> { core, lanes, keys: &mut self.keys };
+            let view = StepPool::<_, BEHIND> { core, lanes, keys: &mut self.keys };
             if let Err(broken) = discipline.check(&view) {
                 core.observer.broken(core.now_ps, pool as u32, broken);
             }

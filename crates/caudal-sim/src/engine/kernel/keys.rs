@@ -44,7 +44,7 @@ impl Keys {
         self.end_of(self.before(time_ps))
     }
 
-    /// What comes after any worker's event at the time of `key`, and before all later ones.
+    /// The key that comes after any worker's event at the time of `key`, and before all later ones.
     #[inline(always)]
     pub(in crate::engine) fn end_of(self, key: u64) -> u64 {
         key | ((1 << self.bits) - 1)
@@ -68,7 +68,7 @@ impl Keys {
         (key >> self.bits) + self.base_ps
     }
 
-    /// Whose event it is.
+    /// The worker whose event it is.
     #[inline(always)]
     pub(in crate::engine) fn worker(self, key: u64) -> usize {
         (key & ((1 << self.bits) - 1)) as usize

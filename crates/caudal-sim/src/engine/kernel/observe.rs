@@ -1,4 +1,4 @@
-//! What can be watched in a run: for timelines and for tests that keep books of their own.
+//! What can be watched in a run: for timelines and for tests that keep accounts of their own.
 
 use caudal_policy::discipline::lanes::Broken;
 
@@ -16,7 +16,7 @@ pub enum Event {
     },
     /// A worker runs a request from now on.
     Started {
-        /// Which worker.
+        /// The worker.
         worker: u32,
         /// Number of the request.
         number: u64,
@@ -25,7 +25,7 @@ pub enum Event {
     },
     /// A worker runs it no more: it was preempted.
     Stopped {
-        /// Which worker.
+        /// The worker.
         worker: u32,
         /// Number of the request.
         number: u64,
@@ -48,7 +48,7 @@ pub enum Event {
     },
     /// A worker was told that a pool is overloaded.
     Flagged {
-        /// Which worker.
+        /// The worker.
         worker: u32,
         /// The overloaded pool.
         from: u32,

@@ -18,7 +18,7 @@ use super::window::{Backlog, Length, Window};
 pub struct Run<'a> {
     /// The system.
     pub system: &'a System,
-    /// What its overheads are.
+    /// The costs of its actions.
     pub costs: &'a Costs,
     /// Service times.
     pub service: &'a Service,
@@ -101,12 +101,12 @@ impl std::fmt::Debug for Events {
     }
 }
 
-/// What came out of it.
+/// The outcome of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Statistics of the measured requests, by class.
     pub classes: Vec<ClassStats>,
-    /// Books of the time in which the measured requests arrived.
+    /// Accounts of the time in which the measured requests arrived.
     pub account: Account,
     /// Time from the first to past the last measured arrival, in ps.
     pub span_ps: u64,
@@ -128,7 +128,7 @@ pub struct Outcome {
     pub arrived: u64,
     /// The series of a pilot run.
     pub series: Option<Mser5>,
-    /// What had arrived and was not done, from the first measured request to past the last, at equal distances; fewer looks
+    /// The backlog of requests that had arrived and were not done, from the first measured request to past the last, at equal distances; fewer looks
     /// where the run is short or ended early, none where nobody looks.
     pub backlog: Vec<Backlog>,
 }
@@ -147,7 +147,7 @@ fn no_time_to_spare(account: &Account) -> bool {
     spent_ps * 20 >= (account.held_ps - account.allocating_ps) * 19
 }
 
-/// What came out of a run that ended at this time, after so many events.
+/// The outcome of a run that ended at this time, after so many events.
 pub(in crate::engine) fn outcome(
     recorder: Recorder,
     window: Window,

@@ -1,6 +1,6 @@
 //! Names of the engine's short cuts, so that a run can do without them.
 
-/// A way of simulating some systems faster. None changes what comes out; [`ShortCut::Leaps`] books less finely while it is under way.
+/// A way of simulating some systems faster. None changes what comes out; [`ShortCut::Leaps`] counts less finely while it is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShortCut {
     /// One first-come-first-served queue and nothing else: requests take the core that is free first, without an event.
@@ -39,7 +39,7 @@ impl ShortCuts {
     pub const ALL: ShortCuts = ShortCuts((1 << ShortCut::ALL.len()) - 1);
     /// None of them: the general loop, an event for each slice, every discipline asked.
     pub const NONE: ShortCuts = ShortCuts(0);
-    /// Those that leave each slice of a request an event, for who watches slices.
+    /// The short cuts that leave each slice of a request an event, for an observer of slices.
     pub const STEPWISE: ShortCuts = ShortCuts(1 << ShortCut::Lines as u8 | 1 << ShortCut::OwnCode as u8);
 
     /// The set without `short_cut`.

@@ -34,7 +34,7 @@ pub(in crate::engine) struct Task {
     pub(in crate::engine) long: bool,
 }
 
-/// What can stand in a queue.
+/// A task that can stand in a queue.
 pub(in crate::engine) trait Linked: Copy {
     /// The next in its queue.
     fn next(&self) -> u32;

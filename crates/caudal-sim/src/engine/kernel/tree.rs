@@ -11,7 +11,7 @@ use super::bits::BitSet;
 /// No event.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// Which of two keys is less is a toss: never a branch.
+/// The lesser of two keys. Which one that is, is a toss: never a branch.
 #[inline(always)]
 fn least(a: u64, b: u64) -> u64 {
     std::hint::select_unpredictable(a < b, a, b)
@@ -116,7 +116,7 @@ impl WinnerTree {
     }
 }
 
-/// What a loop over events needs.
+/// The earliest event, as a loop over events needs it.
 pub(in crate::engine) trait Earliest {
     /// The least key.
     fn min(&self) -> u64;

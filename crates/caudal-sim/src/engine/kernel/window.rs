@@ -1,4 +1,4 @@
-//! The part of a run that is measured: when it begins and ends, and what the books say of it.
+//! The part of a run that is measured: when it begins and ends, and what the accounts say of it.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(in crate::engine) struct Measured {
 }
 
 impl Measured {
-    /// Those of a run of this length.
+    /// The measured requests of a run of this length.
     pub(in crate::engine) fn new(Length { warm_up, measured }: Length) -> Measured {
         Measured { numbers: warm_up..warm_up + measured, left: measured }
     }
@@ -68,7 +68,7 @@ impl Measured {
 
 /// A loop that keeps count of its measured requests while they complete.
 pub(in crate::engine) trait Counting: Audit {
-    /// That count.
+    /// The count of measured requests.
     fn measured(&mut self) -> &mut Measured;
 }
 
@@ -77,8 +77,8 @@ pub(in crate::engine) trait Audit {
     fn now_ps(&self) -> u64;
     /// Have all measured requests completed?
     fn measured_is_done(&self) -> bool;
-    /// The books as of now, with what workers have done so far.
-    fn books(&mut self) -> Account;
+    /// The accounts as of now, with what workers have done so far.
+    fn account(&mut self) -> Account;
     /// Time that requests have waited behind long ones, by class; empty where nobody accounts for it.
     fn behind_long_ps(&mut self) -> Vec<f64>;
 }
@@ -98,7 +98,7 @@ const HALF: u64 = LOOKS / 2;
 const THREE_QUARTERS: u64 = LOOKS * 3 / 4;
 const END: u64 = LOOKS;
 
-/// What has arrived and is not done.
+/// The work that has arrived and is not done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Requests.
@@ -108,16 +108,16 @@ pub struct Backlog {
 }
 
 /// Snapshots at marked requests: at each of [`LOOKS`] the backlog; at the start, half, three quarters and the end of what
-/// is measured, the books.
+/// is measured, the account.
 pub(in crate::engine) struct Window {
     length: Length,
-    /// What the looks so far have found.
+    /// The backlog at each look so far.
     pub(in crate::engine) looks: Vec<Backlog>,
     /// See [`super::run::Run::patience_ps`], and when that is over.
     patience_ps: u64,
     give_up_ps: u64,
     next_mark: u64,
-    /// Which look is at the next mark; none is left from `END + 1` on.
+    /// The number of the look at the next mark; none is left from `END + 1` on.
     look: u64,
     start: (u64, Account),
     pub(in crate::engine) check: OverloadCheck,
@@ -127,7 +127,7 @@ pub(in crate::engine) struct Window {
     half: Account,
     behind_start_ps: Vec<f64>,
     pub(in crate::engine) behind_ps: Vec<f64>,
-    /// Books of the measured part.
+    /// Accounts of the measured part.
     pub(in crate::engine) account: Account,
     pub(in crate::engine) span_ps: u64,
     closed: bool,
@@ -184,22 +184,22 @@ impl Window {
     #[cold]
     pub(in crate::engine) fn at_mark(&mut self, number: u64, audit: &mut impl Audit) -> bool {
         let measured = self.length.measured;
-        let books = audit.books();
-        let (completed, backlog) = (books.completed, number - books.completed);
-        let work_ns = backlog_ns(&books);
+        let account = audit.account();
+        let (completed, backlog) = (account.completed, number - account.completed);
+        let work_ns = backlog_ns(&account);
         if self.look <= END {
             self.looks.push(Backlog { requests: backlog, work_ns });
         }
         match self.look {
             START => {
-                self.start = (audit.now_ps(), books);
+                self.start = (audit.now_ps(), account);
                 self.behind_start_ps = audit.behind_long_ps();
             }
             HALF => {
                 self.half_completed = completed;
                 self.check.backlog_start = backlog;
                 self.work.backlog_start = work_ns;
-                self.half = books;
+                self.half = account;
             }
             THREE_QUARTERS => {
                 self.check.backlog_middle = backlog;
@@ -210,7 +210,7 @@ impl Window {
                 self.check.arrivals = measured - measured / 2;
                 self.check.completions = completed - self.half_completed;
                 self.check.backlog_end = backlog;
-                let half = books.since(&self.half);
+                let half = account.since(&self.half);
                 self.work.arrivals = ns(half.offered_ps);
                 self.work.completions = ns(half.busy_ps);
                 self.work.backlog_end = work_ns;
@@ -248,7 +248,7 @@ impl Window {
         }
         self.closed = true;
         let (start_ps, start) = self.start;
-        self.account = audit.books().since(&start);
+        self.account = audit.account().since(&start);
         self.span_ps = audit.now_ps() - start_ps;
         self.behind_ps = audit.behind_long_ps();
         for (end_ps, start_ps) in self.behind_ps.iter_mut().zip(&self.behind_start_ps) {
@@ -262,6 +262,6 @@ fn ns(span_ps: u128) -> u64 {
     (span_ps / 1000) as u64
 }
 
-fn backlog_ns(books: &Account) -> u64 {
-    ns(books.offered_ps.saturating_sub(books.busy_ps))
+fn backlog_ns(account: &Account) -> u64 {
+    ns(account.offered_ps.saturating_sub(account.busy_ps))
 }

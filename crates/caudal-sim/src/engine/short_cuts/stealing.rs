@@ -37,7 +37,7 @@ struct Worker {
     victim: u16,
     /// Workers that steal from its pool, or look at it for the last time.
     visitors: u16,
-    /// What it runs; only those that wait stand in the slab, which is small then.
+    /// The request that it runs; only those that wait stand in the slab, which is small then.
     running: Request,
 }
 
@@ -90,7 +90,7 @@ struct Stealing<'a, T, D, const LEVELS: u32> {
     dispatch_seed: u64,
     source: Source,
     steal_ps: u64,
-    /// What probes make of a service time.
+    /// The factor by which probes stretch a service time.
     stretch: f64,
     /// Requests longer than this are long.
     long_ps: u64,
@@ -233,8 +233,11 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
     fn with_window<V>(&mut self, ask: impl FnOnce(&mut Window, &mut Audited<'_, T, LEVELS>) -> V) -> V {
         let Stealing { window, thieves, events, workers, tasks, account, behind_sums_ps, .. } = self;
         let (now_ps, measured_left, stretch) = (self.now_ps, self.measured.left(), self.stretch);
-        let books = (&*account, &behind_sums_ps[..]);
-        ask(window, &mut Audited { now_ps, measured_left, thieves, events, workers, tasks, stretch, books })
+        let accounts = (&*account, &behind_sums_ps[..]);
+        ask(
+            window,
+            &mut Audited { now_ps, measured_left, thieves, events, workers, tasks, stretch, accounts },
+        )
     }
 
     /// All that is left lies too far ahead for keys to tell it apart.
@@ -314,7 +317,7 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
         self.with_window(|window, audit| window.at_mark(number, audit))
     }
 
-    /// What a request takes on a core.
+    /// Time that a request takes on a core, in ps.
     #[inline(always)]
     fn work_ps(&self, request: &Request) -> u64 {
         source::work_ps(request.service_ps, self.stretch)
@@ -352,7 +355,7 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
         Some(Request { arrival_ps, service_ps, class, long, counts })
     }
 
-    /// Whose event it is that comes now.
+    /// The worker whose event comes now.
     #[inline(always)]
     fn at_event(&mut self, key: u64) -> usize {
         let (now_ps, worker) = self.events.keys.event(key);
@@ -492,7 +495,7 @@ struct Audited<'a, T, const LEVELS: u32> {
     workers: &'a [Worker],
     tasks: &'a Tasks<Waiting>,
     stretch: f64,
-    books: (&'a Account, &'a [u128]),
+    accounts: (&'a Account, &'a [u128]),
 }
 
 impl<T: Thieves<LEVELS>, const LEVELS: u32> Audit for Audited<'_, T, LEVELS> {
@@ -506,8 +509,8 @@ impl<T: Thieves<LEVELS>, const LEVELS: u32> Audit for Audited<'_, T, LEVELS> {
         self.measured_left == 0
     }
 
-    fn books(&mut self) -> Account {
-        let mut account = *self.books.0;
+    fn account(&mut self) -> Account {
+        let mut account = *self.accounts.0;
         account.held_ps = self.workers.len() as u128 * u128::from(self.now_ps);
         account.looking_ps = self.thieves.looked_ps();
         for (id, worker) in self.workers.iter().enumerate() {
@@ -532,7 +535,7 @@ impl<T: Thieves<LEVELS>, const LEVELS: u32> Audit for Audited<'_, T, LEVELS> {
     }
 
     fn behind_long_ps(&mut self) -> Vec<f64> {
-        let mut sums_ps = self.books.1.to_vec();
+        let mut sums_ps = self.accounts.1.to_vec();
         for worker in self.workers {
             let behind_ps = worker.long.behind_ps(self.now_ps);
             for task in worker.queue.iter(self.tasks) {

@@ -18,7 +18,7 @@ pub(super) struct Behind {
     long: u64,
     /// A start that is not after the last arrival.
     before: usize,
-    /// What requests waited, by class, times the cores.
+    /// Time that requests waited, in ps, by class, times the cores.
     sums_ps: Vec<u128>,
 }
 
@@ -85,7 +85,7 @@ impl Behind {
         self.before = before;
     }
 
-    /// What requests have waited until `now_ps`, the arrival of request `next`, by class, times the cores.
+    /// Time that requests have waited, in ps, until `now_ps`, the arrival of request `next`, by class, times the cores.
     pub(super) fn until(&self, ring: &Ring, next: usize, now_ps: u64) -> Vec<u128> {
         let mask = ring.mask();
         let mut sums_ps = self.sums_ps.clone();

@@ -3,7 +3,7 @@
 //! Here a request that starts is never stopped, and requests start in the order in which they arrive. So each takes
 //! the core that is free first, as soon as both are there (Kiefer and Wolfowitz's recursion), and then all is known
 //! of it. No task is kept and no event is needed: a batch of requests goes through a few loops, one after the other.
-//! What the books ask for at a mark is what is due at that time. The general host does the same with six times the
+//! What the accounts ask for at a mark is what is due at that time. The general host does the same with six times the
 //! instructions; tests hold the one against the other.
 //!
 //! ```text
@@ -35,14 +35,14 @@ use crate::engine::kernel::window::{Audit, Window};
 /// Statistics are made of a request when so many more have started: then hardly any still runs.
 const LAG: usize = BATCH;
 
-/// What is known of a drawn request.
+/// The drawn requests, column by column.
 struct Ring {
     arrival_ps: Vec<u64>,
     demand: Vec<Demand>,
     /// Service and probes.
     work_ps: Vec<u64>,
     start_ps: Vec<u64>,
-    /// What [`Behind`] knows as of its start: the integral, and how fast it grows.
+    /// The knowledge of [`Behind`] as of its start: the integral, and how fast it grows.
     behind_ps: Vec<u64>,
     long: Vec<u64>,
 }
@@ -107,7 +107,7 @@ struct Starts {
     /// Requests that have arrived; it is known when they start.
     started: usize,
     now_ps: u64,
-    /// What was due before then is done.
+    /// Time before which all that was due is done, in ps.
     done_before_ps: u64,
     /// Work that has arrived.
     offered_ps: u128,
@@ -235,7 +235,7 @@ impl Audit for Starts {
         self.measured_left() == 0
     }
 
-    fn books(&mut self) -> Account {
+    fn account(&mut self) -> Account {
         let (mut left_ps, mut unfinished) = (0, 0);
         for (_, end_ps, work_ps) in self.unfinished() {
             left_ps += u128::from(work_ps.min(end_ps - self.now_ps));
@@ -260,7 +260,7 @@ struct Central<'a> {
     arrivals: ArrivalSampler,
     services: ServiceSampler,
     starts: Starts,
-    /// What probes make of a service time.
+    /// The factor by which probes stretch a service time.
     stretch: f64,
     window: Window,
     /// When the last measured request ends, once all have arrived.

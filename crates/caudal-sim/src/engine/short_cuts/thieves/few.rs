@@ -56,7 +56,7 @@ pub(in crate::engine) struct Few<R, const LANES: usize> {
     check_ps: u64,
     /// 2^64 / check, and a bit more.
     check_inverse: u64,
-    /// What a whole walk takes.
+    /// The length of a whole walk.
     walk_ps: u64,
     pools: i32,
     slots_max: u64,
@@ -460,7 +460,7 @@ mod tests {
     use crate::engine::kernel::walks::walk_order;
     use crate::engine::kernel::window::Length;
 
-    /// What a run comes to when slots are counted anew after so many.
+    /// The outcome of a run when slots are counted anew after so many.
     fn outcome(cores: u32, load: f64, slots_max: u64) -> String {
         let config = WorkStealingConfig::default();
         let system = System {

@@ -67,7 +67,7 @@ pub(in crate::engine) struct Many<R> {
     policy: R,
     ring: Walks<Walk>,
     check_ps: u64,
-    /// What a steal takes, and in bins of the ring.
+    /// The time of a steal, in ps and in bins of the ring.
     steal_ps: u64,
     steal_bins: u64,
     pools: u16,

@@ -13,7 +13,7 @@ pub(in crate::engine) use many::Many;
 use crate::engine::kernel::keys::Keys;
 use crate::engine::kernel::tree::{Earliest, NEVER, WinnerTree};
 
-/// What a worker does. It stands in the key of its event, where it is known at once when that comes.
+/// The activity of a worker. It stands in the key of its event, where it is known at once when that comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine) enum Doing {
     /// It runs a task, or will when the look under way is over; its event says until when.
@@ -100,13 +100,13 @@ impl<const LEVELS: u32> Events<LEVELS> {
         self.due.min()
     }
 
-    /// What `worker` does.
+    /// The activity of `worker`.
     #[inline(always)]
     pub(in crate::engine) fn doing(&self, worker: usize) -> Doing {
         Doing::of(self.due.get(worker))
     }
 
-    /// What the one does whose key this is.
+    /// The activity of the worker whose key this is.
     #[inline(always)]
     pub(in crate::engine) fn doing_by(key: u64) -> Doing {
         Doing::of(key)
@@ -150,7 +150,7 @@ impl<const LEVELS: u32> Events<LEVELS> {
         self.due.unrolled::<LEVELS>().set(worker, key);
     }
 
-    /// Those who have an event.
+    /// The workers that have an event.
     fn with_event(&self) -> impl Iterator<Item = usize> {
         (0..self.far_ps.len()).filter(|&worker| self.due.get(worker) != NEVER)
     }
@@ -213,6 +213,6 @@ pub(in crate::engine) trait Thieves<const LEVELS: u32> {
     /// Of the time that `worker` has been looking around and that has not been counted, what went to walks that are
     /// over, before anything of `now_ps` has happened.
     fn unbooked_ps(&self, worker: usize, now_ps: u64) -> u128;
-    /// What [`Thieves::end`] has counted for a look of `worker` that ends at `end_ps`.
+    /// Time, in ps, that [`Thieves::end`] has counted for a look of `worker` that ends at `end_ps`.
     fn booked_ps(&self, worker: usize, end_ps: u64) -> u128;
 }

@@ -30,7 +30,7 @@ pub(super) struct Records {
     series: Option<Mser5>,
 }
 
-/// What [`Records`] come to.
+/// The statistics that [`Records`] come to.
 pub(super) struct Recorded {
     pub(super) classes: Vec<ClassStats>,
     pub(super) arrived: u64,
