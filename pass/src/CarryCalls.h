@@ -30,7 +30,7 @@ std::vector<llvm::Function *> carryInCalls(llvm::ArrayRef<llvm::Function *> func
 /// Functions that have the bodies of those that stand for them.
 using Carried = llvm::DenseMap<const llvm::Function *, llvm::Function *>;
 
-/// What has the body of `instruction`'s callee, if that only stands for it; else null.
+/// The function that has the body of `instruction`'s callee, if the callee only stands for it; else null.
 llvm::Function *carriedCallee(const llvm::Instruction &instruction, const Carried &carried);
 
 /// Calls that hand over what is left themselves, in one function.
@@ -49,9 +49,9 @@ private:
 /// is left itself, and puts back what the callee leaves. After all else has been done to `caller`.
 void callDirectly(llvm::Function &caller, const Carried &carried, ProbeWriter &writer);
 
-/// What stands for `function` where it is called from outside of the circle, as callers see it.
+/// The function that stands for `function` where it is called from outside of the circle, as callers see it.
 Ways waysThrough(const Ways &function);
-/// What a function may take for which another will stand that keeps to `part`, and the other way round.
+/// The limits of a function for which another one will stand that keeps to `part`, and the other way round.
 Cost beforeStanding(Cost part);
 Cost afterStanding(Cost part);
 

@@ -214,7 +214,7 @@ bool ModuleRun::instrument(Component &component, ProbeWriter &writer) {
   return !plans.empty();
 }
 
-/// What is left is kept in registers where it pays: in circles of calls, else in loops.
+/// Keeps what is left of the budget in registers where it pays: in circles of calls, else in loops.
 void ModuleRun::carry(Component &component, ArrayRef<Plan> plans, std::vector<Spending> spending, ProbeWriter &writer) {
   std::vector<Function *> inner;
   if (component.isRecursive)

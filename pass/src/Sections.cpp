@@ -72,7 +72,7 @@ static constexpr struct {
     {"_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", "caudal_wrap_std_condition_wait_v1"},
 };
 
-/// Which stream a function of stdio locks that has no wrapper.
+/// The stream that a function of stdio without a wrapper locks.
 struct Stream {
   enum Kind { None, Argument, Unnamed } kind;
   unsigned argument;
@@ -111,7 +111,7 @@ static bool isRustGuard(StringRef name) {
   return text.contains("6Stdout4lock") || text.contains("6Stderr4lock");
 }
 
-/// What a thread keeps behind a key.
+/// Whether `name` is a function for what a thread keeps behind a key.
 static bool isKeyed(StringRef name) {
   return name == "pthread_getspecific" || name == "pthread_setspecific" || name == "tss_get" || name == "tss_set";
 }
@@ -543,7 +543,7 @@ void Sections::becomeSection(Function &function) {
   }
 }
 
-/// What belongs to the thread and is not protected: for the report.
+/// Lists what belongs to the thread and is not protected, for the report.
 void Sections::lint(const Function &function) {
   SmallVector<const GlobalVariable *, 4> locals;
   for (const Instruction &instruction : instructions(function)) {
