@@ -52,7 +52,7 @@ Expander expanderOf(llvm::ScalarEvolution &scev, const char *name, bool closed) 
     return Expander(scev, scev.getDataLayout(), name, closed);
 }
 
-/// What GEPOperator::collectOffset writes variables and their factors to.
+/// The map to which GEPOperator::collectOffset writes variables and their factors.
 using OffsetVariables =
     std::conditional_t<std::is_invocable_v<decltype(&llvm::GEPOperator::collectOffset), const llvm::GEPOperator *, const llvm::DataLayout &,
                                            unsigned, llvm::SmallMapVector<llvm::Value *, llvm::APInt, 4> &, llvm::APInt &>,

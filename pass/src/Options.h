@@ -16,7 +16,7 @@
 
 namespace caudal {
 
-/// What a probe does to find out whether the quantum has ended.
+/// The mode of probes: how they find out whether the quantum has ended.
 enum class Mode {
   /// Reads the time-stamp counter (Tiny Quanta, section 3.1, listing 1).
   Clock,
@@ -68,7 +68,7 @@ struct Options {
   Mode mode = Mode::Budget;
   /// Longest estimated way between two probes, in cycles of the time-stamp counter; 16 to 100,000.
   unsigned bound = 250;
-  /// What a call into code that nobody instrumented is assumed to take, in cycles.
+  /// The assumed length of a call into code that nobody instrumented, in cycles.
   unsigned unknownCall = 50;
   Tls tls = Tls::Auto;
   /// Recompute the longest ways after insertion; an error where one exceeds the bound.

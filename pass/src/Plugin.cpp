@@ -28,7 +28,7 @@ using namespace llvm;
 static cl::opt<std::string> commandLine("caudal-probes", cl::desc("Options of Caudal's probes: key=value;key;..."),
                                         cl::value_desc("options"));
 
-/// What the file beside the plugin says; empty: there is none. Linkers hand nothing on to a plugin, so who drives one
+/// The options in the file beside the plugin; empty: there is none. Linkers hand nothing on to a plugin, so who drives one
 /// gives it a directory with a link to the plugin and this file.
 static std::string optionsBeside() {
   Dl_info plugin;

@@ -32,15 +32,9 @@ pub fn check(workspace: &Path) -> Result<Vec<String>, LintError> {
                     .extend(circles::circles(&all).iter().filter_map(|circle| known.fault_of(&name, circle)));
             }
         }
-        let mut places = Vec::new();
-        for file in sources(&folder.join("src"))? {
-            let text = read(&file)?;
-            places.extend(
-                docs::openings_without_noun(&text).iter().map(|line| format!("{}:{line}", file.display())),
-            );
-        }
-        faults.extend(known.fault_of_docs(&name, &places));
+        faults.extend(known.fault_of_docs(&name, &openings(&folder.join("src"), &["rs"])?));
     }
+    faults.extend(known.fault_of_docs("pass", &openings(&workspace.join("pass/src"), &["h", "cpp"])?));
     faults.extend(known.gone());
     faults.extend(links::broken(workspace)?);
     Ok(faults)
@@ -59,14 +53,24 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>, LintError> {
     Ok(paths)
 }
 
-/// All files of Rust below a folder.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>, LintError> {
+/// Places of the doc comments without a noun, in files with these endings below a folder.
+fn openings(folder: &Path, endings: &[&str]) -> Result<Vec<String>, LintError> {
+    let mut places = Vec::new();
+    for file in sources(folder, endings)? {
+        let lines = docs::openings_without_noun(&read(&file)?);
+        places.extend(lines.iter().map(|line| format!("{}:{line}", file.display())));
+    }
+    Ok(places)
+}
+
+/// All files with these endings below a folder; none if there is no such folder.
+fn sources(folder: &Path, endings: &[&str]) -> Result<Vec<PathBuf>, LintError> {
     let mut files = Vec::new();
     if folder.is_dir() {
         for path in sorted(folder)? {
             if path.is_dir() {
-                files.extend(sources(&path)?);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                files.extend(sources(&path, endings)?);
+            } else if path.extension().is_some_and(|ending| endings.iter().any(|has| *has == ending)) {
                 files.push(path);
             }
         }

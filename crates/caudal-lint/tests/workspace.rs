@@ -155,3 +155,14 @@ fn planted_links_to_nothing_are_told() {
     assert!(has("two.md:4: there is no `../none.md`"), "{found:?}");
     assert!(has("three.md: docs/SUMMARY.md does not list this page"), "{found:?}");
 }
+
+/// The probe pass is C++, and its doc comments are checked as those of crates are.
+#[test]
+fn a_planted_doc_comment_of_the_pass_is_told() {
+    let folder = workspace(&[("lib.rs", "")], "");
+    std::fs::create_dir_all(folder.path().join("pass/src")).expect("a folder");
+    std::fs::write(folder.path().join("pass/src/Plan.h"), "/// What was done.\nint done();\n")
+        .expect("a file");
+    let found = caudal_lint::check(folder.path()).expect("the source is read");
+    assert!(found.len() == 1 && found[0].contains("Plan.h:1"), "{found:?}");
+}

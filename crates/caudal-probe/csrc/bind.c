@@ -88,7 +88,7 @@ static int has_sanitizer(void)
 
 #define LIBRARIES_MAX 16
 
-/* Those that a name of the C library may belong to, and where they are. */
+/* The libraries that a name of the C library may belong to, and where they are. */
 struct libraries {
     size_t count;
     const ElfW(Dyn) *libc; /* the C library's own; null: the program is static */
@@ -162,7 +162,7 @@ static int is_in(const struct libraries *libraries, const void *address)
 
 /* --- the C library's own -------------------------------------------------------------------------------------------- */
 
-/* What the loader knows of an object: its symbols by GNU's hash table, and which of several versions is the one to take. */
+/* The loader's knowledge of an object: its symbols by GNU's hash table, and which of several versions is the one to take. */
 struct symbols {
     const ElfW(Sym) *table;
     const char *texts;

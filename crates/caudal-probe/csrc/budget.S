@@ -223,7 +223,7 @@
         cmp     rax, rsi
         jle     .Lyield\@
 
-        /* What is due all the same is armed anew. */
+        /* A budget that is due all the same is armed anew. */
         lea     rsi, [rdi + rdx]
         cmp     rax, r10
         cmovg   rsi, BLOCK(DEADLINE)
@@ -315,7 +315,7 @@
         .hidden caudal_probe_cold_carried_elsewhere
         visit   caudal_probe_cold_carried_elsewhere, 1, keep_all, restore_all, GENERAL + CALLEE_SAVED + 16 + 8
 
-        /* What is left may come and go in any register. `place`: where keep_all keeps it. */
+        /* The rest of the budget may come and go in any register. `place`: where keep_all keeps it. */
         .macro carried_in register, place
         .globl  caudal_probe_cold_carried_v1_\register
         .type   caudal_probe_cold_carried_v1_\register, @function

@@ -243,7 +243,7 @@ __attribute__((always_inline)) static inline uint64_t due(uint64_t now, uint64_t
     return due_outside(now, stack, first, credit);
 }
 
-/* What the program has spent since the budget was armed, and how long that took. */
+/* The units that the program has spent since the budget was armed, and how long that took. */
 struct spent {
     uint64_t cycles, units;
 };

@@ -19,7 +19,7 @@
         .text
 
 /*
- * What a handler returns to, instead of the C library's __restore_rt, whose name and unwind information it has. The stack pointer is
+ * The code that a handler returns to, instead of the C library's __restore_rt, whose name and unwind information it has. The stack pointer is
  * at the ucontext of the signal's frame. Unwinders look for what is known of an address one byte in front of it, unless they
  * know already that it is a signal's frame: hence the nop.
  */

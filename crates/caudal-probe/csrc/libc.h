@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What looks up the C library's functions runs first: smaller numbers belong to the compiler and the C library. */
+/* The constructor that looks up the C library's functions runs first: smaller numbers belong to the compiler and the C library. */
 #define CAUDAL_CONSTRUCTOR __attribute__((constructor(101)))
 
 enum caudal_libc_name {
@@ -20,7 +20,7 @@ enum caudal_libc_name {
     CAUDAL_LIBC_NAMES
 };
 
-/* What the linker has found for each name, until bind.c has looked for the C library's own. */
+/* The address that the linker has found for each name, until bind.c has looked for the C library's own. */
 extern void *caudal_libc[CAUDAL_LIBC_NAMES] __attribute__((visibility("hidden")));
 
 /* One instruction, without a register for the address: it is written once, by all that write it with the same value. */

@@ -89,7 +89,7 @@ static __thread struct {
 static __thread uint32_t owned_count __attribute__((tls_model("initial-exec")));
 static __thread uint32_t owned_without_place __attribute__((tls_model("initial-exec")));
 
-/* What glibc's mutexes have in the word of their kind beside the type, which is 0 to 3: a plain one, recursive, error-checking, adaptive. */
+/* Flags that glibc's mutexes have in the word of their kind beside the type, which is 0 to 3: a plain one, recursive, error-checking, adaptive. */
 #define KIND_ROBUST 16
 #define KIND_INHERITS_PRIORITY 32
 #define KIND_SHARED 128
@@ -263,7 +263,7 @@ __attribute__((noinline)) static int lock_plain(pthread_mutex_t *mutex)
     return acquire(mutex, &plain_kind, NULL);
 }
 
-/* What is frequent, and next to nothing itself, needs no frame: programs of one thread take and leave a mutex in 20 cycles. */
+/* The frequent case does next to nothing itself and needs no frame: programs of one thread take and leave a mutex in 20 cycles. */
 int caudal_around_pthread_mutex_lock_v1(pthread_mutex_t *mutex)
 {
     if (is_thread_owned(mutex)) {
@@ -323,7 +323,7 @@ int caudal_around_pthread_mutex_unlock_v1(pthread_mutex_t *mutex)
 long caudal_around_syscall_v1(long number, long a, long b, long c, long d, long e, long f);
 
 #if defined(__GLIBC__)
-/* What the kernel does with a robust mutex of a thread that ends, and glibc's list of those that the thread has. The lowest bit of a place in
+/* Does what the kernel does with a robust mutex of a thread that ends, with glibc's list of those that the thread has. The lowest bit of a place in
  * the list says that the mutex there inherits priority. */
 static void owner_died(pthread_mutex_t *mutex)
 {

@@ -64,7 +64,7 @@
 
 /* Not in a static program, in which nothing else than its own can be found. */
 #pragma weak dlsym
-/* Which signals siginterrupt has named; inside of a static C library. */
+/* The signals that siginterrupt has named; inside of a static C library. */
 extern sigset_t _sigintr __attribute__((weak));
 extern int __sigaction(int signal, const struct sigaction *action, struct sigaction *before);
 
@@ -81,7 +81,7 @@ static caudal_handler *entry_of(size_t number)
     return (caudal_handler *)(uintptr_t)(caudal_probe_handler_entries + number * CAUDAL_ENTRY_SIZE);
 }
 
-/* Which entry it is; CAUDAL_ENTRIES: none. */
+/* The number of the entry; CAUDAL_ENTRIES: none. */
 static size_t number_of(caudal_handler *entry)
 {
     uintptr_t distance = (uintptr_t)entry - (uintptr_t)caudal_probe_handler_entries;
@@ -93,7 +93,7 @@ static int is_function(caudal_handler *handler)
     return handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR && handler != SIG_HOLD;
 }
 
-/* What the kernel is given for the program's `handler` of `signal`. */
+/* The function that the kernel is given for the program's `handler` of `signal`. */
 static caudal_handler *covered(int signal, caudal_handler *handler)
 {
     size_t number;
@@ -202,7 +202,7 @@ static void leave(uint32_t at, uint32_t depth)
 {
     caudal_probe_back_to(depth);
     signals_see_this();
-    /* Who was about to be noted there, and was interrupted, has been left as well. */
+    /* A handler that was about to be noted there, and was interrupted, has been left as well. */
     while (at > 0 && !caudal_probe_handlings.of[at - 1].is_noted) {
         at--;
     }
@@ -321,7 +321,7 @@ static uint64_t mark_of(uintptr_t frame)
     return (uint64_t)(0x9e3779b9 ^ (uint32_t)(frame >> 4 & 0xffff)) << 32;
 }
 
-/* What an entry goes on with: it jumps to the handler, or calls it and then puts the depth back. In the two registers that a function may
+/* The way an entry continues: it jumps to the handler, or calls it and then puts the depth back. In the two registers that a function may
  * answer in. */
 struct caudal_beginning {
     caudal_handler *handler;
@@ -338,7 +338,7 @@ __attribute__((visibility("hidden"))) struct caudal_beginning caudal_probe_handl
     struct caudal_handling handling = {.frame = frame, .request = caudal_probe_v1.stack_high, .found = CAUDAL_NOT_FOUND};
     struct caudal_beginning beginning = {.handler = __atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE)};
     if (caudal_probe_handlings.count != 0) {
-        /* Who has been left is told by where the interrupted code was: this frame is as deep as theirs, or on another stack. */
+        /* Finds out which handlers have been left by where the interrupted code was: this frame is as deep as theirs, or on another stack. */
         caudal_probe_end_left_handlers(is_kernels ? (uintptr_t)context_of(frame)->uc_mcontext.gregs[REG_RSP] : frame + 1);
     }
     handling.depth = caudal_probe_v1.depth;
@@ -375,7 +375,7 @@ __attribute__((visibility("hidden"))) void caudal_probe_handler_ends(uintptr_t f
 
 /* --- vfork ------------------------------------------------------------------------------------------------------------ */
 
-/* What a child of vfork may change of its parent's, and what it was. Comes in one register. */
+/* State of its parent that a child of vfork may change, as it was. Comes in one register. */
 struct caudal_in_parent {
     uint32_t depth, count;
 };
@@ -490,7 +490,7 @@ int caudal_around_sigaction_v1(int signal, const struct sigaction *action, struc
 int sigaction(int signal, const struct sigaction *action, struct sigaction *before)
     __attribute__((weak, alias("caudal_around_sigaction_v1")));
 
-/* What the C library's functions of a static program do. */
+/* Does what the C library's functions do in a static program. */
 static caudal_handler *set_handler(int signal, caudal_handler *handler, int flags, int blocks_itself)
 {
     struct sigaction action, before;

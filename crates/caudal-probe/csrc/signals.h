@@ -65,7 +65,7 @@ static inline void caudal_probe_found_in_section(void)
 
 typedef void caudal_handler(int);
 
-/* What stands for sigaction in code with probes, and what it comes to. */
+/* The function that stands for sigaction in code with probes, and the one that it comes to. */
 int caudal_around_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before);
 int caudal_plain_sigaction_v1(int signal, const struct sigaction *action, struct sigaction *before);
 

@@ -63,7 +63,7 @@ static inline void caudal_probe_leave_here(uint32_t unit)
     }
 }
 
-/* Who runs here, among the requests of this thread: the top of its stack; 0: none of them. */
+/* The request that runs here, among those of this thread: the top of its stack; 0: none of them. */
 static inline uint64_t caudal_probe_request(void)
 {
     uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);

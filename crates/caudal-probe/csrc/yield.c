@@ -10,7 +10,7 @@
  */
 #include "state.h"
 
-/* What a thread starts with: rounding to nearest, all exceptions masked, none seen. */
+/* The state that a thread starts with: rounding to nearest, all exceptions masked, none seen. */
 #define MXCSR_AT_START 0x1f80u
 #define MXCSR_SEEN 0x3fu
 #define X87_AT_START 0x37fu

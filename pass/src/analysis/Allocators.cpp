@@ -82,7 +82,7 @@ DenseSet<const Function *> findAllocators(Module &module) {
   return found;
 }
 
-/// What allocators call of the system.
+/// The system functions that allocators call.
 static bool isOfSystem(StringRef name) {
   // pthread_once calls what it is given.
   if (name.starts_with("pthread_"))

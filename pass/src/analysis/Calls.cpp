@@ -40,7 +40,7 @@ bool beginsHandler(const Instruction &instruction) {
 
 namespace {
 
-/// What of the probe library the pass calls itself, in place of other functions and around them (Sections.h).
+/// The functions of the probe library that the pass calls itself, in place of other functions and around them (Sections.h).
 struct Wrapper {
   enum Kind {
     None,

@@ -57,13 +57,13 @@ public:
 
   /// Whether a mechanism is in use.
   bool does(Step step) const { return options_.does(step); }
-  /// What `call` takes.
+  /// The path and the costs of `call`.
   Ways of(const llvm::CallBase &call) const;
   static Callee kind(const llvm::CallBase &call);
   /// Whether it is known what `call` does: that it neither meets a probe nor lets others run.
   bool isSimple(const llvm::CallBase &call) const;
 
-  /// What every function that may be called from elsewhere keeps to, in all ways.
+  /// The limits that every function keeps to which may be called from elsewhere, on all paths.
   Cost part() const { return limits_.call; }
   /// And on ways that meet no probe.
   Cost partAcross() const { return limits_.across; }
@@ -72,7 +72,7 @@ public:
   void expect(const llvm::Function &function, Cost part) { known_[&function] = {part, part, part, Cost::cycles(2)}; }
   /// `function` has been planned.
   void learn(const llvm::Function &function, const Ways &ways);
-  /// What was learnt of `function`; null: nothing.
+  /// The knowledge of `function`; null: none.
   const Ways *find(const llvm::Function &function) const {
     auto found = known_.find(&function);
     return found == known_.end() ? nullptr : &found->second;

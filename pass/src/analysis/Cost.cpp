@@ -171,7 +171,7 @@ Cost CostModel::recurrence(const Loop &loop) const {
 
 using Instructions = SmallPtrSet<const Instruction *, 16>;
 
-/// What of `loop` uses `used` in the same iteration, directly or not.
+/// The instructions of `loop` that use `used` in the same iteration, directly or not.
 static void addUsers(const Instruction &used, const Loop &loop, Instructions &users) {
   SmallVector<const Instruction *, 16> work{&used};
   while (!work.empty())

@@ -69,7 +69,7 @@ private:
 
 inline constexpr Cost longer(Cost a, Cost b) { return std::max(a, b); }
 
-/// What a probe itself takes until its jump is decided: a load, a subtraction, a comparison, each of which waits for the
+/// The cycles of a probe itself until its jump is decided: a load, a subtraction, a comparison, each of which waits for the
 /// one before. It is part of the way that it ends.
 inline constexpr Cost probeCost = Cost::cycles(6);
 
@@ -81,7 +81,7 @@ class CostModel {
 public:
   CostModel(const llvm::TargetTransformInfo &tti, const llvm::LoopInfo &loops) : tti_(tti), loops_(loops) {}
 
-  /// What an instruction takes of the processor's issue slots.
+  /// The issue slots of the processor that an instruction takes.
   Cost issue(const llvm::Instruction &instruction) const;
   /// Least cost of an iteration of `loop`: the longest chain of dependent instructions from one iteration to the next.
   Cost recurrence(const llvm::Loop &loop) const;
@@ -95,7 +95,7 @@ public:
   public:
     Walk(const CostModel &costs, const llvm::BasicBlock &block)
         : costs_(costs), inLoop_(costs.loops_.getLoopFor(&block) != nullptr) {}
-    /// What the next instruction adds to the way since the start.
+    /// The cycles that the next instruction adds to the path since the start.
     Cost add(const llvm::Instruction &instruction);
     /// A probe is here: what follows waits for nothing in front of it.
     void restart() { *this = Walk(costs_, inLoop_); }

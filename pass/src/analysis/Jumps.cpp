@@ -69,7 +69,7 @@ static bool isReturnedInRegisters(const Type &type) {
   return type.isVoidTy() || isOfOneRegister(type) || type.isIntegerTy(128);
 }
 
-/// What is said of the answer, without what says nothing of how it is returned.
+/// The attributes of the result, without those that say nothing of how it is returned.
 static AttrBuilder ofAnswer(LLVMContext &context, AttributeSet attributes) {
   AttrBuilder answer(context, attributes);
   for (Attribute::AttrKind kind : {Attribute::NoAlias, Attribute::NonNull, Attribute::NoUndef, Attribute::Alignment,

@@ -43,7 +43,7 @@ struct Limits {
     return {bound, Cost::units(bound.inUnits() / 4), Cost::units(bound.inUnits() / 8), Cost::units(bound.inUnits() * 11 / 25)};
   }
 
-  /// Those that `function` keeps to: who calls one of this module's own knows how long it is.
+  /// The limits that `function` keeps to: callers know the length of a function of their own module.
   Limits ofFunction(const llvm::Function &function) const;
 };
 

@@ -18,7 +18,7 @@ static bool takeHash(StringRef &name) {
   return true;
 }
 
-/// What stands for `$name$` in them; 0: nothing known.
+/// The character that `$name$` stands for in them; 0: unknown.
 static char unescaped(StringRef name) {
   static constexpr std::pair<StringLiteral, char> known[] = {
       {"SP", '@'}, {"BP", '*'}, {"RF", '&'}, {"LT", '<'}, {"GT", '>'}, {"LP", '('}, {"RP", ')'}, {"C", ','},

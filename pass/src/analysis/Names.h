@@ -12,8 +12,8 @@
 
 namespace caudal {
 
-/// What the linker's name `symbol` stands for, for reports and lists. Of Rust's older names, which are C++'s with escapes and a
-/// hash, neither is left: `alloc::vec::Vec<T>::push`.
+/// The name in the source of the linker's name `symbol`, for reports and lists. Rust's older names are C++'s with escapes and a hash;
+/// both are removed: `alloc::vec::Vec<T>::push`.
 std::string sourceName(llvm::StringRef symbol);
 
 } // namespace caudal

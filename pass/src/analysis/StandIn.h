@@ -11,9 +11,9 @@
 
 namespace caudal {
 
-/// What stands for `function` where it is called from outside of the circle, as callers see it.
+/// The function that stands for `function` where it is called from outside of the circle, as callers see it.
 Ways waysThrough(const Ways &function);
-/// What a function may take for which another will stand that keeps to `part`, and the other way round.
+/// The limits of a function for which another one will stand that keeps to `part`, and the other way round.
 Cost beforeStanding(Cost part);
 Cost afterStanding(Cost part);
 

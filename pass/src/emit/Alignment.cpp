@@ -16,7 +16,7 @@ namespace caudal {
 
 static constexpr int64_t line = 64;
 
-/// What lies together of a loop from its first block on, without what is executed seldom and lies elsewhere; nothing: more than `most`.
+/// The bytes of a loop that lie together from its first block on, without seldom executed blocks that lie elsewhere; none: more than `most`.
 static std::optional<int64_t> bytesWithin(int64_t most, const MachineLoop &loop, const MachineBasicBlock &first) {
   int64_t bytes = 0;
   for (const MachineBasicBlock &block : make_range(first.getIterator(), first.getParent()->end())) {
@@ -28,7 +28,7 @@ static std::optional<int64_t> bytesWithin(int64_t most, const MachineLoop &loop,
   return bytes;
 }
 
-/// What is executed from the beginning of `first` at least up to where code does not run on; nothing: more than `most`.
+/// The bytes that are executed from the beginning of `first` at least up to where code does not run on; none: more than `most`.
 static std::optional<int64_t> bytesWithin(int64_t most, const MachineBasicBlock &first) {
   int64_t bytes = 0;
   for (const MachineBasicBlock &block : make_range(first.getIterator(), first.getParent()->end())) {

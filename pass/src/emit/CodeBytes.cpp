@@ -25,7 +25,7 @@ static unsigned addressOf(const MachineInstr &instruction) {
                   operands.begin());
 }
 
-/// What an immediate value takes, or a displacement, which is not there where it is 0.
+/// The bytes of an immediate value, or of a displacement, which has none if it is 0.
 static int64_t bytesOf(const MachineOperand &operand, bool isDisplacement) {
   if (!operand.isImm())
     return operand.isReg() ? 0 : 4;

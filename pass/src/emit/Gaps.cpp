@@ -132,7 +132,7 @@ private:
 
 char Gaps::ID = 0;
 
-/// What a due probe calls.
+/// The function that a due probe calls.
 static const MachineOperand *entryOf(const MachineInstr &probe) {
   for (unsigned at = InlineAsm::MIOp_FirstOperand; at + 1 < probe.getNumOperands() && probe.getOperand(at).isImm();) {
     InlineAsm::Flag group(uint32_t(probe.getOperand(at).getImm()));
@@ -148,7 +148,7 @@ static const MachineOperand *carrierOf(const MachineInstr &probe) {
   return namesRegister(assemblyOf(probe)) ? &probe.getOperand(InlineAsm::MIOp_FirstOperand + 1) : nullptr;
 }
 
-/// What lies in front of a block for its alignment, in the mean.
+/// The mean number of bytes in front of a block for its alignment.
 static int64_t paddingOf(const MachineBasicBlock &block) {
   int64_t boundary = int64_t(block.getAlignment().value()), most = block.getMaxBytesForAlignment();
   return most == 0 || most >= boundary ? boundary / 2 : most * most / (2 * boundary);
@@ -243,7 +243,7 @@ void Gaps::say(const Frame &is, const Frame &was, MachineBasicBlock &into) {
       say(MCCFIInstruction::createRestore(nullptr, saved), into);
 }
 
-/// What a debugger knows of variables ends with a block: what holds at the probe is said again.
+/// Repeats the places of variables at the probe for a debugger, whose knowledge of them ends with a block.
 void Gaps::keepVariables(MachineInstr &probe, MachineBasicBlock &into) {
   MapVector<DebugVariable, const MachineInstr *> known;
   const TargetRegisterInfo *registers = function_->getSubtarget().getRegisterInfo();

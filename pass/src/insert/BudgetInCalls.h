@@ -31,7 +31,7 @@ std::vector<llvm::Function *> carryInCalls(llvm::ArrayRef<llvm::Function *> func
 /// Functions that have the bodies of those that stand for them.
 using Carried = llvm::DenseMap<const llvm::Function *, llvm::Function *>;
 
-/// What has the body of `instruction`'s callee, if that only stands for it; else null.
+/// The function that has the body of `instruction`'s callee, if the callee only stands for it; else null.
 llvm::Function *carriedCallee(const llvm::Instruction &instruction, const Carried &carried);
 
 /// Calls that hand over what is left themselves, in one function.

@@ -34,10 +34,10 @@
 
 namespace caudal {
 
-/// Which loops of a nest borrow.
+/// The loops of a nest that borrow.
 class Loans {
 public:
-  /// Those of `nest`, and itself, that have a header of `borrowers` and a probe, and are in a loop that has a probe of its own.
+  /// The loops of `nest`, itself among them, that have a header of `borrowers` and a probe, and are in a loop with a probe of its own.
   /// Gives each one place where it is entered, and exits that only it has. `probed`: the blocks of all of the function's probes.
   Loans(llvm::Loop &nest, llvm::ArrayRef<const llvm::BasicBlock *> borrowers, llvm::ArrayRef<const llvm::BasicBlock *> probed,
         llvm::DominatorTree &dominators, llvm::LoopInfo &loops);

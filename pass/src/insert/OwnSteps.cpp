@@ -17,7 +17,7 @@ using namespace llvm::PatternMatch;
 
 namespace caudal {
 
-/// What `phi` of `loop`'s header is in the next iteration, if it goes on by steps.
+/// The value of `phi` of `loop`'s header in the next iteration, if it goes on by steps.
 static Instruction *nextOf(PHINode &phi, const Loop &loop, ScalarEvolution &scev) {
   if (!takesSteps(phi, loop, scev))
     return nullptr;
@@ -64,7 +64,7 @@ static bool onlyCounts(const PHINode &phi, const Instruction &next) {
          all_of(next.users(), [&](const User *user) { return user == &phi || isa<ICmpInst>(user); });
 }
 
-/// What `loop` counts by, if it has a probe and strength reduction can do no better.
+/// The value that `loop` counts by, if the loop has a probe and strength reduction can do no better.
 static SmallVector<Instruction *, 4> ownStepsOf(const Loop &loop, ScalarEvolution &scev, const DataLayout &layout) {
   SmallVector<Instruction *, 4> steps;
   Values ways;

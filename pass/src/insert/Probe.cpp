@@ -96,13 +96,13 @@ static Function *ownFunction(Module &module, const Twine &name, const Twine &tex
   return function;
 }
 
-/// What is called to get to the library's function `name`. Not a PLT slot, whose resolver changes registers: an executable
+/// The function by which code calls `name` of the library. Not a PLT slot, whose resolver changes registers: an executable
 /// has the probe library in it, a shared object jumps through the table of addresses.
 Function *ProbeWriter::ofLibrary(StringRef name) {
   return localExec_ ? declared(name) : ownFunction(module_, name + ".own", "jmp *" + name + "@GOTPCREL(%rip)");
 }
 
-/// What a due probe calls; `isCarried`: what is left is in a register. In clock mode it comes back in r11 in any case.
+/// The entry that a due probe calls; `isCarried`: what is left is in a register. In clock mode it comes back in r11 in any case.
 Function *ProbeWriter::entry(bool isCarried) {
   bool hasOwnEntry = isCarried && mode_ == Mode::Budget;
   return ofLibrary(hasOwnEntry ? "caudal_probe_cold_carried_v1" : coldEntry(mode_));

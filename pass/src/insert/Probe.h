@@ -51,7 +51,7 @@ public:
   /// Whether the mode has probes to be called.
   bool hasCalled() const { return mode_ == Mode::Budget || mode_ == Mode::Flag; }
 
-  /// What has been written since the last time and charges.
+  /// The probes that have been written since the last time and that charge.
   Spending takeSpending() { return std::exchange(spending_, {}); }
   /// For BudgetVariable.h: the type of what is left, and its ways between memory and a variable.
   llvm::IntegerType *purseType() const;

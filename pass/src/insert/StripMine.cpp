@@ -95,7 +95,7 @@ static PHINode *counterpart(PHINode *phi, BasicBlock *block) {
   return &*found;
 }
 
-/// What `value` is in the first iteration of the strip that begins in `block`.
+/// The value of `value` in the first iteration of the strip that begins in `block`.
 Value *Cutter::atStart(Value *value, BasicBlock *block) {
   if (auto *phi = dyn_cast<PHINode>(value); phi && phi->getParent() == header_)
     return counterpart(phi, block);
@@ -120,7 +120,7 @@ Value *Cutter::stepsBetween(IRBuilder<> &builder, Value *from, Value *to) {
   return builder.CreateLShr(distance, Log2_64(uint64_t(std::abs(facts_.step))));
 }
 
-/// What was `from` is that after `steps`.
+/// The value that `from` becomes after `steps`.
 Value *Cutter::after(IRBuilder<> &builder, Value *from, Value *steps) {
   Value *distance = builder.CreateShl(steps, Log2_64(uint64_t(std::abs(facts_.step))));
   if (facts_.step < 0)
@@ -138,7 +138,7 @@ PHINode *Cutter::counter() const {
   return phi && phi->getParent() == header_ && phi->getIncomingValueForBlock(latch_) == step ? phi : nullptr;
 }
 
-/// What a strip of so many iterations costs.
+/// The cost of a strip of so many iterations.
 Value *Cutter::unitsOf(IRBuilder<> &builder, Value *iterations) {
   iterations = builder.CreateZExtOrTrunc(iterations, builder.getInt64Ty());
   int64_t units = std::max<int64_t>(1, prepared_.strip.expected.inCycles());

@@ -47,7 +47,7 @@ struct Strip {
   Cost expected;  ///< mean iteration
 };
 
-/// What was done about a loop, for the report.
+/// The treatment of a loop, for the report.
 enum class LoopKind {
   Short,    ///< its constant count bounds it
   Probed,   ///< every way through its body meets a probe already

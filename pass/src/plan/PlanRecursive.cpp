@@ -13,7 +13,7 @@ namespace caudal {
 
 namespace {
 
-/// What early functions keep to if such functions are allowed some part.
+/// The limits of early functions if such functions are allowed some part.
 class Keeping {
 public:
   Keeping(const Circle &circle, const Limits &limits);

@@ -28,7 +28,7 @@ struct Place {
 };
 
 using Walks = llvm::SmallPtrSet<const llvm::Instruction *, 16>;
-/// What budget mode charges for a load on a walk along pointers: some 4 cycles if it hits, 100 times as many if it misses.
+/// The charge of budget mode for a load on a walk along pointers: some 4 cycles if it hits, 100 times as many if it misses.
 inline constexpr Cost walked = Cost::cycles(24);
 /// The jump that ends a block.
 inline constexpr Cost jump = Cost::cycles(1);

@@ -7,15 +7,15 @@ using namespace llvm;
 
 namespace caudal {
 
-/// What a call of a probe takes more than a probe in place: two jumps that are taken, a store and a load.
+/// The cycles by which a call of a probe takes longer than a probe in place: two jumps that are taken, a store and a load.
 static constexpr Cost more = Cost::cycles(3);
 /// The part of a function's time that its calls of probes may take, and where it is to be small.
 static constexpr double part = 0.02, partOfSmall = 0.05;
 
-/// What of a callee's time counts at most: those of which nothing is known may be a few instructions each.
+/// The most that counts of a callee's time: callees of which nothing is known may be a few instructions each.
 static constexpr Cost fromCall = Cost::cycles(8);
 
-/// What an execution of the function is expected to take at least, in units.
+/// The least expected length of an execution of the function, in units.
 static double expectedTime(Function &function, const Analyses &analyses, const Calls &calls) {
   CostModel costs(analyses.tti, analyses.loops);
   double sum = 0;

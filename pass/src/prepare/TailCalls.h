@@ -33,7 +33,7 @@
 
 namespace caudal {
 
-/// What was done.
+/// The changes that were made.
 enum class TailCalls {
   None,   ///< nothing
   Calls,  ///< only instructions were changed: what is known of blocks and loops stays true

@@ -20,7 +20,7 @@ static constexpr unsigned mostInstructions = 80, mostCalls = 2, mostCopied = 160
 // Two rounds share a frame, of which the last one may use but half: as much as LLVM's inliner allows in recursive functions.
 static constexpr uint64_t mostLocals = 1024;
 
-/// What a call of `function` takes without its callees, in cycles, on the mean.
+/// The mean length of a call of `function` without its callees, in cycles.
 static double roundCycles(Function &function, FunctionAnalysisManager &analyses) {
   CostModel costs(analyses.getResult<TargetIRAnalysis>(function), analyses.getResult<LoopAnalysis>(function));
   BlockFrequencyInfo &frequencies = analyses.getResult<BlockFrequencyAnalysis>(function);

@@ -42,7 +42,7 @@ public:
   const Rule *find(Exclusion what, llvm::StringRef symbol) const;
 
 private:
-  /// What was read: patterns point into it.
+  /// The text that was read: patterns point into it.
   std::shared_ptr<llvm::MemoryBuffer> text_;
   std::vector<Rule> rules_;
 };

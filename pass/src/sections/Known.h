@@ -14,7 +14,7 @@
 
 namespace caudal {
 
-/// What a call of such a library means for the section around it.
+/// The meaning of a call of such a library for the section around it.
 enum class KnownCall {
   None,
   /// It calls back, or waits for threads that do: the call is a section.
@@ -24,7 +24,7 @@ enum class KnownCall {
   Leave,
   /// It leaves something for the next region that is opened: from it to behind that call is a section.
   Prepare,
-  /// What it opens is closed in more than one way: the function that calls it is a section.
+  /// The state that it opens is closed in more than one way: the function that calls it is a section.
   Function,
 };
 

@@ -14,7 +14,7 @@ namespace caudal {
 static constexpr StringLiteral leave = "caudal-leave", noPreempt = "caudal-nopreempt", sectionCall = "caudal-call",
                                told = "caudal-told";
 
-/// What `options` have of that which holds for all of a link, as far as `asked` says something of it.
+/// The part of `options` that holds for all of a link, as far as `asked` says something of it.
 static std::string ofAll(const Options &options, const Options &asked) {
   SmallVector<std::string, 3> parts;
   if (asked.saysMode)

@@ -104,7 +104,7 @@ void Sections::becomeSection(Function &function) {
   }
 }
 
-/// What belongs to the thread and is not protected: for the report.
+/// Lists what belongs to the thread and is not protected, for the report.
 void Sections::lint(const Function &function) {
   SmallVector<const GlobalVariable *, 4> locals;
   for (const Instruction &instruction : instructions(function)) {

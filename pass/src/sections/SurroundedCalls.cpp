@@ -15,7 +15,7 @@ using namespace llvm;
 
 namespace caudal {
 
-/// Which stream a function of stdio locks that has no wrapper.
+/// The stream that a function of stdio without a wrapper locks.
 struct Stream {
   enum Kind { None, Argument, Unnamed } kind;
   unsigned argument;

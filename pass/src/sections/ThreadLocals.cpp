@@ -205,7 +205,7 @@ static void surround(Initialiser &initialiser, LoadInst &load, FunctionCallee en
   lookAgain(initialiser, load, *entered, exit);
 }
 
-/// What is loaded from `variable` and stored to it.
+/// The loads from `variable` and the stores to it.
 static void findAccesses(GlobalVariable &variable, SmallVectorImpl<LoadInst *> &loads, SmallPtrSetImpl<const StoreInst *> &sets) {
   SmallVector<Value *, 4> addresses = {&variable};
   for (unsigned at = 0; at < addresses.size(); at++)

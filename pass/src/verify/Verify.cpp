@@ -128,7 +128,7 @@ void Verifier::step(Region &region, Reach &reach, const Ways &ways, const Instru
   reach.through = reach.through + ways.through;
 }
 
-/// What leaves `block`, given what reaches it.
+/// The state at the end of `block`, given the state at its begin.
 Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, bool report) {
   if (block->isEHPad()) {
     // The unwinder has run, which is assumed to keep to a callee's part.

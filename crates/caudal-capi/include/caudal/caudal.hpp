@@ -74,7 +74,7 @@ template <typename T> struct outcome_of {
     std::exception_ptr failure;
 };
 
-/* What a request owns: its closure, and the place for its result, which its handle shares. */
+/* The state that a request owns: its closure, and the place for its result, which its handle shares. */
 template <typename F, typename T> struct job {
     F call;
     std::shared_ptr<outcome_of<T>> out;

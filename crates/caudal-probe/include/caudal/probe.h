@@ -212,7 +212,7 @@ extern void (*caudal_probe_critical_hook_v1)(uint64_t cycles);
  */
 extern int (*caudal_probe_wait_hook_v1)(uint32_t round);
 /*
- * What a runtime learns about a thread before requests run on it, for futex words that belong to the thread. Between the two
+ * Functions by which a runtime learns about a thread before requests run on it, for futex words that belong to the thread. Between the two
  * calls the thread waits once, and the second answers with the word (null: there was no futex wait, or not by libc's syscall).
  */
 void caudal_learn_futex_v1(void);

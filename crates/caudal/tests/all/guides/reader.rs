@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::steps::{Call, Step, matches};
 
 /// How long a service may take until it has printed what the page shows: a release build may come first.
-const BEGUN_WITHIN: Duration = Duration::from_secs(600);
+const BEGUN_WITHIN: Duration = Duration::from_secs(1800);
 
 pub(super) struct Reader {
     folder: TempDir,
@@ -74,7 +74,7 @@ impl Reader {
         let both = format!("{err}{out}");
         let is_shown = |printed: &&String| matches(&call.shown, printed, call.measured);
         assert!(
-            call.shown.is_empty() || [&out, &err, &both].iter().any(|printed| is_shown(printed)),
+            call.shown.is_empty() || [&out, &err, &both].iter().any(is_shown),
             "{said}\nThe page shows:\n{}",
             call.shown.join("\n")
         );
@@ -105,7 +105,9 @@ impl Reader {
         let begun = Instant::now();
         loop {
             let text = std::fs::read_to_string(&printed).unwrap();
-            let wanted = |line: &String| text.lines().any(|has| matches(&[line.clone()], has, call.measured));
+            let wanted = |line: &String| {
+                text.lines().any(|has| matches(std::slice::from_ref(line), has, call.measured))
+            };
             if call.shown.iter().all(wanted) {
                 return;
             }
