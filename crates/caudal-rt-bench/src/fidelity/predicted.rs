@@ -189,19 +189,9 @@ mod tests {
              { name = \"2\", weight = 0.05, service = { distribution = \"constant\", value = \"80us\" } },\n\
              ] }\nload = 0.6\n[system]\npreset = \"ix\"\ncores = 1\n";
         let point = File::parse(text, "replayed.toml").unwrap().points().unwrap().remove(0);
-        let run = Run {
-            system: &point.system,
-            costs: &point.costs,
-            service: &point.workload.service,
-            arrivals: &point.workload.arrivals,
-            mean_gap_ps: point.workload.service.mean_ps() / load,
-            seed,
-            length: Length { warm_up: 0, measured: REQUESTS as u64 },
-            pilot: false,
-            waits: false,
-            stepwise: false,
-            stop: None,
-        };
+        let length = Length { warm_up: 0, measured: REQUESTS as u64 };
+        let mean_gap_ps = point.workload.service.mean_ps() / load;
+        let run = Run { mean_gap_ps, seed, ..Run::of(&point, length) };
         let mut demands = Demands::default();
         simulate(&run, &mut demands);
         assert!(demands.0.len() >= REQUESTS, "{}", demands.0.len());
