@@ -190,7 +190,7 @@ fn help_of(event: &str) -> &'static str {
     }
 }
 
-/// What has been written.
+/// The text so far.
 struct Text(String);
 
 impl Text {

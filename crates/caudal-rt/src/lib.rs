@@ -35,7 +35,7 @@ compile_error!(
 mod api;
 mod base;
 mod board;
-mod drive;
+pub mod drive;
 mod kernel;
 mod queue;
 mod request;

@@ -2,7 +2,7 @@
 
 use caudal_policy::Picos;
 use caudal_policy::allocation::{AllocationConfig, Grow};
-use caudal_policy::discipline::{DisciplineConfig, Lone, STARTED_MAX};
+use caudal_policy::discipline::{DisciplineConfig, Lone, Runnable, STARTED_MAX};
 use caudal_policy::dispatch::{DispatchConfig, PowerOfKConfig, Ties};
 use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::rebalance::RebalanceConfig;
@@ -680,10 +680,7 @@ pub(super) const RULES: &[Rule] = &[
         instead: "take \"processor-sharing\" or \"las\"",
         runtime_only: true,
         keys: &["system.discipline"],
-        broken: |system, _| {
-            use DisciplineConfig::{IsqdSita, PreemptiveSita, SqdSita};
-            matches!(system.discipline, PreemptiveSita(_) | SqdSita(_) | IsqdSita(_))
-        },
+        broken: |system, _| !clairvoyant(system) && Runnable::of(system.discipline).is_none(),
     },
     Rule {
         name: "runtime-forks",

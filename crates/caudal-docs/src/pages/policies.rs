@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use caudal_policy::discipline::Runnable;
+
 use crate::DocsError;
 use crate::markdown::without_code_links;
 use crate::source::SourceFile;
@@ -48,7 +50,9 @@ pub(super) fn body(root: &Path) -> Result<String, DocsError> {
     }
     text += "\n## What does not go together\n\n";
     text += "Refused when a file is read, with the line that is to blame. *by* says who refuses it: the simulator\n";
-    text += "and the runtime, or the runtime only.\n\n";
+    text += "and the runtime, or the runtime only. ";
+    let names = Runnable::NAMES.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+    text += &format!("Disciplines that the runtime runs: {}.\n\n", names.join(", "));
     Ok(text + &caudal_config::coherence::table_markdown())
 }
 

@@ -23,11 +23,11 @@ const TOUCHED_PAGES: usize = 2;
 pub struct StackLimit {
     /// Number of stacks, of all pools that share the budget.
     pub stacks: usize,
-    /// What holds it down.
+    /// The reason why there are no more.
     pub by: LimitedBy,
 }
 
-/// What limits the number of stacks. Sizes in bytes, counts as the kernel counts them.
+/// Reasons for a limit of stacks. Sizes in bytes, counts as the kernel counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LimitedBy {
@@ -51,7 +51,7 @@ pub enum LimitedBy {
     /// Three quarters of the memory that was free (of the machine, or of the control group), at two touched pages
     /// and their page table a stack.
     Memory {
-        /// That share.
+        /// Three quarters of that memory.
         bytes: usize,
     },
 }

@@ -27,7 +27,7 @@ pub enum Refusal {
 #[derive(Debug)]
 pub struct StackPool {
     budget: Arc<StackBudget>,
-    /// Which pool stacks belong to.
+    /// Number of the pool, by which its stacks are known.
     id: usize,
     /// `None` where a slab was unmapped; the place is used again.
     slabs: Vec<Option<Slab>>,
@@ -117,7 +117,7 @@ impl StackPool {
         self.refusal.as_ref()
     }
 
-    /// Those that ended with other workers.
+    /// Takes in the stacks that ended with other workers.
     fn take_home(&mut self) {
         self.budget.strays.take_home(self.id, &mut self.free);
     }

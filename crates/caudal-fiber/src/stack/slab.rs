@@ -19,7 +19,7 @@ pub enum GuardKind {
 }
 
 impl GuardKind {
-    /// What this kernel has, found by trying it on a page.
+    /// The kind that this kernel has, found by trying it on a page.
     pub fn detect() -> Result<Self, StackError> {
         let page = map(PAGE)?;
         // SAFETY: the page is this function's own mapping.
@@ -85,7 +85,7 @@ unsafe impl Send for Slab {}
 // SAFETY: as above.
 unsafe impl Sync for Slab {}
 
-/// Which slab of which pool, and the number of its first stack, from which colours follow.
+/// Slab and pool of stacks, and the number of its first stack, from which colours follow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Identity {
     pub(super) pool: usize,

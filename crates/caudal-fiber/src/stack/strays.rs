@@ -18,7 +18,7 @@ pub(super) struct Left {
     pub(super) free: Vec<CoroutineStack>,
 }
 
-/// What pools that have ended have left, and stacks that belong to them, or to pools that have not ended yet.
+/// Slabs and stacks of pools that have ended, and stacks that belong to them, or to pools that have not ended yet.
 #[derive(Debug, Default)]
 pub(super) struct Strays {
     /// How many there are, for who would look for nothing.
@@ -34,7 +34,7 @@ impl Strays {
         self.count.store(strays.len(), Ordering::Relaxed);
     }
 
-    /// Those of `pool` go to the end of `free`.
+    /// Moves the strays of `pool` to the end of `free`.
     pub(super) fn take_home(&self, pool: usize, free: &mut Vec<CoroutineStack>) {
         if self.count.load(Ordering::Relaxed) != 0 {
             let strays = &mut self.both.lock().unwrap_or_else(PoisonError::into_inner).1;

@@ -105,7 +105,7 @@ pub unsafe fn switch(from: &Point, to: &Point) {
     }
 }
 
-/// What runs first on a new stack: there is nobody to return to.
+/// First code on a new stack: there is nobody to return to.
 #[unsafe(naked)]
 unsafe extern "C" fn begin() -> ! {
     naked_asm!(

@@ -100,7 +100,7 @@ impl Client {
         Ok(Client { stream: BufReader::new(stream) })
     }
 
-    /// Which runtime it is.
+    /// Name, process and version of the runtime.
     ///
     /// # Errors
     /// [`AskError`], as for all requests.
@@ -108,7 +108,7 @@ impl Client {
         self.ask(&json!({ "get": "about" }), "about")
     }
 
-    /// What it has measured.
+    /// Statistics of the runtime.
     ///
     /// # Errors
     /// [`AskError`].
@@ -166,7 +166,7 @@ impl Client {
     }
 }
 
-/// What the answer has under `key`.
+/// Takes the answer's value of `key`.
 fn take<T: DeserializeOwned>(answer: &mut Value, key: &str) -> Result<T, AskError> {
     serde_json::from_value(answer[key].take()).map_err(|error| AskError::Foreign(format!("`{key}`: {error}")))
 }

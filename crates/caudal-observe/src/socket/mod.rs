@@ -62,7 +62,7 @@ pub enum SocketError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         problem: &'static str,
     },
     /// The operating system refused it.
@@ -70,7 +70,7 @@ pub enum SocketError {
     System {
         /// The socket, or its directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's words.
         reason: String,
     },
 }

@@ -79,7 +79,7 @@ fn switch_back_from(pair: &Pair, calls: u32) {
     }
 }
 
-/// What happens to a request after it has been placed.
+/// Fate of a request after it has been placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drain {
     /// It is taken out of its inbox and counted, no more: placing alone is measured. Its cell is used again when it has come
@@ -89,7 +89,7 @@ pub enum Drain {
     Release,
 }
 
-/// What the dispatcher brought through.
+/// Requests that the dispatcher has brought through, and the time for that.
 #[derive(Clone, Copy, Debug)]
 pub struct Dispatched {
     /// Requests.

@@ -15,7 +15,7 @@ use crate::api::stats::{self, View};
 use crate::base::pause::pause;
 use crate::base::say::say;
 use crate::board::Slice;
-use crate::drive::source::Source;
+use crate::drive::{Sink, Source};
 use crate::kernel::context::current;
 use crate::kernel::error::StartError;
 use crate::kernel::reserved::Reservation;
@@ -26,7 +26,7 @@ use crate::request::class::{ClassId, TooManyClasses};
 use crate::request::failure::{Refused, SubmitError};
 use crate::task::handle::Handle;
 use crate::task::submit::{QUANTUM_MIN, RequestBuilder};
-use crate::task::{self, Scope};
+use crate::task::{self, Scope, Sinks};
 
 /// Options of reading a file that a runtime is going to run. A file that also says which workload was planned for may stay as it is: a runtime
 /// meets the service times that come, and looks neither at `workload.service` nor at the data behind it.
@@ -36,7 +36,7 @@ fn for_runtimes() -> Options {
     Options { host: Host::Runtime, service, ..Options::default() }
 }
 
-/// What a runtime is told when it starts. Made by [`Runtime::builder`].
+/// Settings of a runtime before it starts. Made by [`Runtime::builder`].
 pub struct Builder {
     plan: SystemPlan,
     pub(crate) settings: Settings,
@@ -126,14 +126,14 @@ impl Builder {
         self
     }
 
-    /// What a submission does when its queue is full.
+    /// Sets what a submission does when its queue is full.
     #[must_use]
     pub fn on_full(mut self, on_full: OnFull) -> Builder {
         self.settings.on_full = on_full;
         self
     }
 
-    /// What happens when a stack overflows.
+    /// Sets what happens when a stack overflows.
     #[must_use]
     pub fn on_overflow(mut self, on_overflow: OnOverflow) -> Builder {
         self.settings.on_overflow = on_overflow;
@@ -149,7 +149,7 @@ impl Builder {
         self
     }
 
-    /// What the watchdog writes about a worker that is stuck.
+    /// Sets what the watchdog writes about a worker that is stuck.
     #[must_use]
     pub fn on_stuck(mut self, on_stuck: OnStuck) -> Builder {
         self.settings.on_stuck = on_stuck;
@@ -228,6 +228,13 @@ impl Builder {
         self
     }
 
+    /// Lets requests leave their replies with these sinks: see [`Sinks`]. One for each worker at least.
+    #[must_use]
+    pub fn sinks<S: Sink + 'static>(mut self, sinks: &Sinks<S>) -> Builder {
+        self.settings.sinks.push(sinks.erased());
+        self
+    }
+
     /// Starts the threads; returns when all of them run.
     ///
     /// # Errors
@@ -251,7 +258,7 @@ impl Builder {
     }
 }
 
-/// What a shutdown does with requests that have not ended.
+/// Way of a shutdown with requests that have not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
     /// It lets all that were accepted end.
@@ -260,7 +267,7 @@ pub enum Shutdown {
     Cancel,
 }
 
-/// What a shutdown could not end.
+/// Requests and threads that a shutdown could not end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftBehind {
     /// Requests that had started and were given up: their coroutines are leaked, and their handles answer
@@ -348,7 +355,7 @@ impl Runtime {
         self.shared.quantum.store(self.shared.clock.cycles_of(quantum), Relaxed);
     }
 
-    /// What policies have seen and decided so far, complete from the start up to where a thread's room was used up; `None`
+    /// The log of what policies have seen and decided so far, complete from the start up to where a thread's room was used up; `None`
     /// without [`Builder::log`]. After [`Runtime::shutdown`] it is all of it.
     pub fn take_log(&self) -> Option<DecisionLog> {
         self.shared.logs.as_ref().map(|logs| logs.copy(self.shared.settings.seed, self.shared.clock))

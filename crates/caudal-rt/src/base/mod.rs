@@ -1,5 +1,7 @@
 //! Ground: clocks, sleeps, futexes, messages and the like, which know nothing of requests.
 
+#[cfg_attr(loom, path = "modelled_bell.rs")]
+pub(crate) mod bell;
 pub mod clock;
 pub(crate) mod cores;
 pub(crate) mod fork;

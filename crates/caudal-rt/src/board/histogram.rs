@@ -61,7 +61,7 @@ fn bounds_of(index: usize) -> (u64, u64) {
     (low, low + ((1u64 << shift) - 1))
 }
 
-/// What a bucket reports.
+/// Value that a bucket reports.
 fn midpoint_of(index: usize) -> u64 {
     let (low, high) = bounds_of(index);
     low + (high - low).div_ceil(2)
@@ -116,7 +116,7 @@ impl LiveHistogram {
         self.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).sum()
     }
 
-    /// What was recorded so far, as a plain histogram; any thread, any time.
+    /// The values so far, as a plain histogram; any thread, any time.
     pub fn snapshot(&self) -> Histogram {
         let counts: Box<[u64]> = self.buckets.iter().map(|bucket| bucket.load(Ordering::Acquire)).collect();
         // After the buckets: see the module's head.

@@ -87,7 +87,7 @@ pub enum Event {
     Moved {
         /// Time.
         at: u64,
-        /// That worker.
+        /// Number of the other worker.
         from: u16,
         /// How many.
         requests: u32,

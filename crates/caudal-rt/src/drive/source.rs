@@ -1,5 +1,6 @@
-//! Where requests come from besides submissions: a network, a load generator, a file of arrivals.
+//! Sources of requests besides submissions: a network, a load generator, a file of arrivals. The dispatcher and workers ask them.
 
+use std::os::fd::BorrowedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::base::say::say;
@@ -11,13 +12,20 @@ use crate::request::new::new_request;
 /// A source of requests. The dispatcher looks at it in turn with submissions, at most [`BATCH`] requests a time; without a
 /// dispatcher each worker has one of its own, at which it looks between slices.
 ///
-/// A runtime with a source does not sleep: a source is looked at, it does not call. It must not wait for anything either: it keeps the
-/// thread that looks from its work, and without a dispatcher a shutdown from the requests of that worker.
+/// A source is looked at, it does not call: a runtime with one that has no [descriptor](Source::descriptor) does not sleep. It must not wait
+/// for anything either: it keeps the thread that looks from its work, and without a dispatcher a shutdown from the requests of that worker.
 pub trait Source: Send {
     /// Hands in what has arrived, through [`Intake::submit`], for as long as [`Intake::has_room`]. Answers `false` when nothing
     /// is ever going to come again: then it is not asked any more. Nor is one that has panicked, which is said on stderr; what
     /// it has handed in before is served.
     fn poll(&mut self, intake: &mut Intake<'_>) -> bool;
+
+    /// A descriptor by which the source can be waited for: an event descriptor, an epoll instance, a socket. It has to be readable for as long
+    /// as [`Source::poll`] would hand something in, or would answer `false`. With it the runtime sleeps while nothing comes; the first request
+    /// then pays for waking its threads. None, unless this says otherwise: the runtime never sleeps.
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
 }
 
 /// A source on a thread of the runtime, which no panic of the source's ends.
@@ -39,6 +47,15 @@ impl Asked {
     }
 }
 
+impl Asked {
+    /// The descriptor of the source, if it can be waited for.
+    pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        let source = self.0.as_ref()?;
+        // One that panics is not waited for; what it has to say the panic hook has said.
+        catch_unwind(AssertUnwindSafe(|| source.descriptor())).ok().flatten()
+    }
+}
+
 impl Drop for Asked {
     fn drop(&mut self) {
         let source = self.0.take();
@@ -50,12 +67,12 @@ impl Drop for Asked {
 /// Most requests that a source hands in at a time.
 pub const BATCH: usize = 32;
 
-/// What a source hands its requests to.
+/// Way of a source's requests into the runtime.
 pub struct Intake<'a> {
     taken: &'a mut Vec<Request>,
     next_number: &'a mut u64,
     between_slices: bool,
-    /// Whose classes are taken.
+    /// Mark of the runtime whose classes are taken.
     of: u16,
 }
 

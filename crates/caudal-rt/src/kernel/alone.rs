@@ -16,7 +16,7 @@ use crate::board::timeline::OFF;
 use crate::kernel::shared::{Notice, Shared};
 use crate::request::Request;
 
-/// What is known of the present slice. Only the worker's thread touches it.
+/// Knowledge of the present slice. Only the worker's thread touches it.
 #[derive(Default)]
 pub(crate) struct Alone {
     /// Length of a quantum, in cycles; 0: somebody waits, or the discipline promises nothing.

@@ -26,7 +26,7 @@ use caudal_probe as probe;
 const NEVER_USED: u8 = 0;
 const ALIVE: u8 = 1;
 const DESTROYED: u8 = 2;
-/// What a node and its state take at most, in bytes.
+/// Most bytes from a node to its state.
 const NEAR: usize = 512;
 
 /// The calling thread will run requests, and does not yet.

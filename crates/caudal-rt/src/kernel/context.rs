@@ -29,7 +29,7 @@ use crate::request::Request;
 use crate::request::coroutine::{Cancelled, Reason, Seat, suspend, suspend_at_probe};
 use crate::request::exceptions;
 
-/// What is known on a worker's thread. Only that thread touches it.
+/// Knowledge of a worker's thread about what runs there. Only that thread touches it.
 pub(crate) struct Context {
     pub(crate) worker: u16,
     /// From `Arc::as_ptr`.
@@ -113,7 +113,7 @@ pub(crate) fn current<'a>() -> Option<Current<'a>> {
     Some(Current { context, seat, cell, here: PhantomData })
 }
 
-/// What the runtime of this thread's worker shares; none on threads that are no workers. Other than [`current`] it answers also
+/// The runtime of this thread's worker, and the worker's number; none on threads that are no workers. Other than [`current`] it answers also
 /// where a worker schedules.
 pub(crate) fn of_worker<'a>() -> Option<(&'a Shared, u16)> {
     // SAFETY: as in `current`; a context's shared part outlives it.
@@ -249,7 +249,7 @@ pub(crate) fn on_overflow(fault: &overflow::Overflow) {
     unsafe { go_on_at(fault.context, current.seat.as_ref().abandon()) };
 }
 
-/// What is done about overflows in this process.
+/// Hooks for stack overflows in this process.
 pub(crate) fn overflow_hooks() -> overflow::Hooks {
     let words = overflow::Words {
         kind: "a request of class",
@@ -270,7 +270,7 @@ unsafe extern "C" fn set_action(
     unsafe { probe::plain_sigaction(signal, action.cast(), before.cast()) }
 }
 
-/// What is told how long each measured critical section took, in cycles, while it is still in force.
+/// Hook of measured critical sections: records how long one took, in cycles, while it is still in force.
 pub(crate) extern "C" fn on_section(cycles: u64) {
     let Some(me) = current() else { return };
     let shared = me.shared();

@@ -48,7 +48,7 @@ pub enum StartError {
         and_dispatcher: &'static str,
         /// Processors that the process may use.
         available: usize,
-        /// Those of them that other runtimes have.
+        /// The ones among them that other runtimes have.
         taken: usize,
     },
     /// A setting out of its range.
@@ -56,9 +56,9 @@ pub enum StartError {
     Setting {
         /// The setting of the [`Builder`](crate::Builder).
         name: &'static str,
-        /// What it was.
+        /// Its value.
         value: String,
-        /// What would be right.
+        /// Advice: a right value.
         instead: &'static str,
     },
     /// Compiled with `panic = "abort"`.
@@ -80,7 +80,7 @@ pub enum StartError {
     /// The operating system refused something.
     #[error("{what}: {source}")]
     System {
-        /// What it refused.
+        /// The thing that it refused.
         what: &'static str,
         /// Its reason.
         source: std::io::Error,

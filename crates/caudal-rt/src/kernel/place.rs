@@ -12,7 +12,7 @@ use caudal_policy::random::{Draw, hash};
 use crate::kernel::shared::Shared;
 use crate::request::Request;
 
-/// What a thread knows of a runtime to which it has submitted.
+/// Knowledge of a thread about a runtime to which it has submitted.
 struct Submitter {
     runtime: u64,
     policy: AnyBlind,

@@ -7,9 +7,10 @@ use std::time::Duration;
 use caudal_config::{System, SystemPlan};
 use caudal_policy::dispatch::DispatchConfig;
 
+use crate::drive::sink::Flush;
 use crate::request::class::ClassNames;
 
-/// What [`Runtime::submit`](crate::Runtime::submit) does when the queue to which a request would go is full.
+/// Choice of what [`Runtime::submit`](crate::Runtime::submit) does when the queue to which a request would go is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFull {
     /// It waits until there is room: back-pressure.
@@ -34,7 +35,7 @@ pub enum Pinning {
     None,
 }
 
-/// What happens when a request's stack overflows.
+/// Choice of what happens when a request's stack overflows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnOverflow {
     /// The process aborts, with the request's class, the size of its stack and a backtrace.
@@ -46,7 +47,7 @@ pub enum OnOverflow {
     Abandon,
 }
 
-/// What the watchdog does about a request that keeps its worker for too long ([`Builder::stuck_after`](crate::Builder::stuck_after)),
+/// Choice of what the watchdog does about a request that keeps its worker for too long ([`Builder::stuck_after`](crate::Builder::stuck_after)),
 /// besides counting it and letting others take what waits there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnStuck {
@@ -63,7 +64,7 @@ pub enum OnStuck {
 /// Called on a worker's thread with the worker's number.
 pub(crate) type OnWorker = Arc<dyn Fn(usize) + Send + Sync>;
 
-/// What else happens on workers' threads, before their first request and after their last.
+/// Functions of the program that are called on workers' threads, before their first request and after their last.
 #[derive(Clone, Default)]
 pub(crate) struct ThreadHooks {
     pub(crate) start: Option<OnWorker>,
@@ -77,7 +78,7 @@ impl fmt::Debug for ThreadHooks {
 }
 
 /// Everything that the threads of a runtime have to know before they start.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) system: System,
     pub(crate) workers: usize,
@@ -112,6 +113,8 @@ pub(crate) struct Settings {
     /// The runtime's name; none: that of the program's file.
     pub(crate) name: Option<String>,
     pub(crate) threads: ThreadHooks,
+    /// Sinks of replies.
+    pub(crate) sinks: Vec<Arc<dyn Flush>>,
 }
 
 impl Settings {
@@ -140,6 +143,7 @@ impl Settings {
             measuring: true,
             name: None,
             threads: ThreadHooks::default(),
+            sinks: Vec::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the threads of one runtime share.
 
+use std::os::fd::BorrowedFd;
 use std::sync::atomic;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
@@ -17,6 +18,7 @@ use crate::board::measured::Classes;
 use crate::board::pressure::Pressure;
 use crate::board::timeline::Timelines;
 use crate::board::{Counts, Mail, Spent, Worker};
+use crate::drive::sink::Flush;
 use crate::kernel::helper::Helper;
 use crate::kernel::settings::Settings;
 use crate::kernel::sleep::Lot;
@@ -31,7 +33,7 @@ use crate::request::{Coroutine, Estate, Header, Outcome, Phase, Place, Reference
 
 pub(crate) use crate::request::Request;
 
-/// What the runtime is up to.
+/// Stage of a runtime's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Stage {
@@ -45,7 +47,7 @@ pub(crate) enum Stage {
     Stopping,
 }
 
-/// What comes out of an inbox.
+/// State of a request that comes out of an inbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// It waits, and is to run.
@@ -56,7 +58,7 @@ pub(crate) enum Admission {
     Ended,
 }
 
-/// What all threads are to notice: the stage in the lowest bits, above how often stacks were asked for.
+/// News for all threads, in one word: the stage in the lowest bits, above how often stacks were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Notice(u32);
 
@@ -79,13 +81,12 @@ pub(crate) struct Began {
 }
 
 /// All of it.
-#[derive(Debug)]
 pub(crate) struct Shared {
     /// No other runtime of the process has it.
     pub(crate) id: u64,
     /// Stands for this runtime in the words of cells; not 0.
     pub(crate) mark: u32,
-    /// Whose classes its requests are of.
+    /// Mark of the classes of its requests.
     pub(crate) of: u16,
     pub(crate) workers: Box<[Worker]>,
     /// Requests on their way to the dispatcher; none where there is no dispatcher.
@@ -107,7 +108,7 @@ pub(crate) struct Shared {
     pub(crate) dispatcher_done: AtomicBool,
     /// Workers that are stuck.
     pub(crate) stuck: AtomicU32,
-    /// What went otherwise than it should, for the statistics.
+    /// Counts of what went otherwise than it should, for the statistics.
     pub(crate) counts: Counts,
     /// More requests come than the workers can do; the watchdog says so.
     pub(crate) overloaded: atomic::AtomicBool,
@@ -117,11 +118,19 @@ pub(crate) struct Shared {
     /// The stacks of all workers, once they are known.
     pub(crate) stacks: OnceLock<Arc<StackBudget>>,
     pub(crate) began: Began,
+    /// Sinks of replies, which workers flush.
+    pub(crate) sinks: Box<[Arc<dyn Flush>]>,
     /// Started requests that the shutdown has given up, by class.
     pub(crate) given_up: Box<[atomic::AtomicU64]>,
     spin: u64,
     /// Forks before the start: there were more since in a process that has none of the threads.
     forks: u64,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 impl Shared {
@@ -171,6 +180,7 @@ impl Shared {
             logs: settings
                 .log
                 .map(|capacity| Logs::new(capacity, settings.workers, two_level, settings.policy.clone())),
+            sinks: settings.sinks.clone().into(),
             settings,
             quantum: AtomicU64::new(0),
             notice: AtomicU32::new(Stage::Running as u32),
@@ -189,7 +199,7 @@ impl Shared {
         crate::base::fork::count() != self.forks
     }
 
-    /// What is up, in one word: workers compare it with what they know.
+    /// The news, in one word: workers compare it with what they know.
     #[inline(always)]
     pub(crate) fn notice(&self) -> Notice {
         Notice(self.notice.load(Ordering::Acquire))
@@ -360,6 +370,18 @@ impl Shared {
     /// has to see what it runs: a timer may have woken it, or nobody.
     pub(crate) fn sleep_unless(&self, longest: Option<Duration>, look: impl FnOnce() -> bool) {
         self.lot.sleep_unless(longest, look);
+        self.helper.wake_up();
+    }
+
+    /// As [`Shared::sleep_unless`], until one of `sources` is readable as well: see [`Lot::sleep_for_sources_unless`].
+    pub(crate) fn sleep_for_sources_unless(
+        &self,
+        bell: usize,
+        sources: &[BorrowedFd<'_>],
+        longest: Option<Duration>,
+        look: impl FnOnce() -> bool,
+    ) {
+        self.lot.sleep_for_sources_unless(bell, sources, longest, look);
         self.helper.wake_up();
     }
 

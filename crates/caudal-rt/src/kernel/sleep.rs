@@ -20,14 +20,23 @@
 //! change of `epoch` either comes before the sleeper's call, which then returns at once, or after it, and the call to wake
 //! follows. If the waker's does, the sleeper sees what was pushed when it looks again.
 //!
+//! *A thread with sources that can be waited for* sleeps in `poll`, on their descriptors and on a [`Bell`] of its own. It does as the left
+//! column says, but for `epoch`: the bell counts instead, for it stays readable from when it rings until the thread, having got up, silences
+//! it, and looks everywhere again after that. Wakers ring all bells behind the call that wakes. So a waker that sees the sleeper rings a bell
+//! that the sleeper hears, or has silenced before a look that finds what the waker has pushed; and a descriptor that is readable before
+//! the call ends it at once. A bell that rings late ends the next sleep for no reason.
+//!
 //! *The helper's watchdog* sleeps where all of them sleep. Whoever gets up subtracts itself from `sleepers` and rings the
 //! helper's bell then ([`Shared::sleep_unless`](crate::kernel::shared::Shared::sleep_unless)); the helper reads the bell before it looks at
 //! `sleepers`, and sleeps only while the bell is what it read. So it sees who is up, or is woken.
 
+use std::os::fd::BorrowedFd;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
+use crate::base::bell::Bell;
 use crate::base::futex;
 use crate::base::primitives::{AtomicU32, Ordering, fence};
 
@@ -36,7 +45,12 @@ use crate::base::primitives::{AtomicU32, Ordering, fence};
 pub(crate) struct Lot {
     epoch: CachePadded<AtomicU32>,
     sleepers: CachePadded<AtomicU32>,
+    /// Of threads that wait for sources; set before these begin.
+    bells: OnceLock<Box<[Bell]>>,
 }
+
+/// Sleep of a thread that has sources and no bell.
+const NAP: Duration = Duration::from_micros(50);
 
 impl Lot {
     /// Sleeps until somebody calls [`Lot::wake_all`], at most for `longest`, unless `look` finds something to do after all.
@@ -48,6 +62,38 @@ impl Lot {
             futex::wait(&self.epoch, epoch, longest);
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// From now on threads can wait for sources, each by its own one of these.
+    pub(crate) fn hang(&self, bells: Box<[Bell]>) {
+        let _ = self.bells.set(bells);
+    }
+
+    /// In models: a source of the thread with this bell has made its descriptor readable.
+    #[cfg(all(test, loom))]
+    pub(crate) fn is_readable(&self, number: usize) {
+        self.bells.get().into_iter().flatten().nth(number).into_iter().for_each(Bell::ring);
+    }
+
+    /// As [`Lot::sleep_unless`], until one of `sources` is readable as well. `number`: of the calling thread's bell.
+    pub(crate) fn sleep_for_sources_unless(
+        &self,
+        number: usize,
+        sources: &[BorrowedFd<'_>],
+        longest: Option<Duration>,
+        look: impl FnOnce() -> bool,
+    ) {
+        let Some(bell) = self.bells.get().and_then(|bells| bells.get(number)) else {
+            // Without a bell nobody could wake the thread: it naps.
+            return self.sleep_unless(Some(longest.map_or(NAP, |longest| longest.min(NAP))), look);
+        };
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        if !look() {
+            bell.wait_with(sources, longest);
+        }
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+        bell.silence();
     }
 
     /// Something is there to be done: wakes all sleepers; were there any? Call it after that something has become visible.
@@ -66,6 +112,7 @@ impl Lot {
     pub(crate) fn wake_all(&self) {
         self.epoch.fetch_add(1, Ordering::SeqCst);
         futex::wake(&self.epoch, i32::MAX);
+        self.bells.get().into_iter().flatten().for_each(Bell::ring);
     }
 
     /// Does anybody sleep, or is about to?

@@ -11,11 +11,12 @@ use caudal_config::Pools;
 use caudal_fiber::overflow::{self, AltStack};
 use caudal_fiber::stack::{Refusal, StackBudget, StackConfig, StackError, StackPool};
 use caudal_log::Watched;
-use caudal_policy::discipline::{Discipline, DisciplineConfig, Fcfs, Las, ProcessorSharing};
+use caudal_policy::discipline::{Discipline, Fcfs, Las, ProcessorSharing, Runnable};
 use caudal_policy::dispatch::AnyDispatch;
 use caudal_policy::rebalance::AnyRebalance;
 use caudal_probe as probe;
 
+use crate::base::bell::Bell;
 use crate::base::clock::Clock;
 use crate::base::cores::{Prepared, allowed_cores, pin, spawn_prepared};
 use crate::base::fork;
@@ -34,7 +35,7 @@ use crate::kernel::worker::{Parts, Worker};
 use crate::kernel::{belongings, collectors, panic_hook, watchdog};
 use crate::request::{carry, exceptions};
 
-/// What runs after a start.
+/// Parts of a runtime that has started.
 pub(crate) struct Started {
     pub(crate) shared: Arc<Shared>,
     /// Workers and dispatcher.
@@ -53,7 +54,7 @@ pub(crate) fn start<B>(
         return Err(StartError::Forked);
     }
     must_unwind(PANICS_UNWIND)?;
-    check(&settings)?;
+    let discipline = check(&settings)?;
     let (reserved, cores) = Reservation::make(|taken| cores(&settings, taken))?;
     let stacks =
         StackConfig { size: settings.stack_bytes, limit: settings.stacks_max, ..StackConfig::default() };
@@ -77,8 +78,25 @@ pub(crate) fn start<B>(
     // Those that sources know already.
     (0..shared.settings.classes.all().len()).for_each(|class| shared.classes.prepare(class as u16));
     let _ = shared.stacks.set(Arc::clone(&stacks));
-    let mut threads =
-        Threads { shared: Arc::clone(&shared), gate: Arc::default(), running: Vec::new(), complete: false };
+    let mut threads = Threads {
+        discipline,
+        shared: Arc::clone(&shared),
+        gate: Arc::default(),
+        running: Vec::new(),
+        complete: false,
+    };
+    if let Some(_sink) = shared.sinks.iter().find(|sink| !sink.claim(shared.id, shared.workers.len())) {
+        return Err(StartError::Setting {
+            name: "sinks",
+            value: format!("of another runtime, or fewer than {} workers", shared.workers.len()),
+            instead: "make new ones for each runtime, one for each worker (Sinks::new)",
+        });
+    }
+    let waited_for = if shared.settings.two_level { usize::from(!sources.is_empty()) } else { sources.len() };
+    let bells: Result<Vec<Bell>, _> = (0..waited_for).map(|_| Bell::new()).collect();
+    let refused =
+        |source| StartError::System { what: "an event descriptor to wait for sources with", source };
+    shared.lot.hang(bells.map_err(refused)?.into());
     let mut sources = sources.into_iter();
     for number in 0..shared.workers.len() {
         let source = if shared.settings.two_level { None } else { sources.next().map(Asked::new) };
@@ -114,7 +132,8 @@ fn must_unwind(panics_unwind: bool) -> Result<(), StartError> {
     if panics_unwind { Ok(()) } else { Err(StartError::PanicAbort) }
 }
 
-fn check(settings: &Settings) -> Result<(), StartError> {
+/// The discipline of `settings`, all of which a runtime can run; else the first fault.
+fn check(settings: &Settings) -> Result<Runnable, StartError> {
     let wrong = |name, value: &dyn std::fmt::Display, instead| {
         Err(StartError::Setting { name, value: value.to_string(), instead })
     };
@@ -144,7 +163,14 @@ fn check(settings: &Settings) -> Result<(), StartError> {
         );
     }
     debug_assert!(settings.system.pools == Pools::PerCore || settings.system.cores == 1);
-    steady_counter()
+    steady_counter()?;
+    let discipline = settings.system.discipline;
+    // A plan that was read for the simulator may have any.
+    Runnable::of(discipline).ok_or_else(|| StartError::Setting {
+        name: "system.discipline",
+        value: format!("{discipline:?}"),
+        instead: Runnable::ADVICE,
+    })
 }
 
 /// Most entries of a thread's log.
@@ -249,6 +275,7 @@ fn stay() -> ! {
 }
 
 struct Threads {
+    discipline: Runnable,
     shared: Arc<Shared>,
     gate: Arc<Gate>,
     running: Vec<RunningThread>,
@@ -286,7 +313,7 @@ impl Threads {
         stacks: Arc<StackBudget>,
     ) -> Result<(), StartError> {
         let shared = Arc::clone(&self.shared);
-        let discipline = shared.settings.system.discipline;
+        let discipline = self.discipline;
         let rebalance = AnyRebalance::from(shared.settings.system.rebalance);
         let mut stacks = StackPool::sharing(&stacks);
         if shared.settings.stacks_max.is_some() {
@@ -330,10 +357,9 @@ impl Threads {
                 };
             }
             let ended = match discipline {
-                DisciplineConfig::Fcfs => run!(Fcfs),
-                DisciplineConfig::ProcessorSharing(config) => run!(ProcessorSharing::new(config)),
-                DisciplineConfig::Las(config) => run!(Las::new(config)),
-                other => unreachable!("{other:?} is refused when the file is read"),
+                Runnable::Fcfs => run!(Fcfs),
+                Runnable::ProcessorSharing(config) => run!(ProcessorSharing::new(config)),
+                Runnable::Las(config) => run!(Las::new(config)),
             };
             if let Some(stop) = &threads.stop {
                 stop(number);

@@ -41,7 +41,7 @@ pub(crate) struct Watchdog<'a> {
     watch: pressure::Watch,
 }
 
-/// What a look has found of a slice that has been too long.
+/// Findings of a look at a slice that has been too long.
 #[derive(Clone, Copy, Default)]
 struct Suspect {
     /// When the slice began; 0: none.
@@ -159,7 +159,7 @@ impl<'a> Watchdog<'a> {
     }
 }
 
-/// What the kernel says of a thread of this process; empty if it is gone.
+/// A file of the kernel about a thread of this process; empty if the thread is gone.
 fn of_thread(thread: u32, name: &str) -> String {
     std::fs::read_to_string(format!("/proc/self/task/{thread}/{name}")).unwrap_or_default()
 }

@@ -72,7 +72,7 @@ pub(crate) fn shared(settings: &Settings) -> Arc<Shared> {
     Arc::new(Shared::new(settings.clone(), Clock::new(1e9), Arc::default()))
 }
 
-/// What has become of the closure of one request, and of its result.
+/// Fate of the closure of one request, and of its result.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     ran: AtomicU32,
@@ -132,7 +132,7 @@ pub(crate) fn placed(shared: &Arc<Shared>, worker: u16, tally: &Arc<Tally>) -> (
     (cell, Handle::new(cell, Arc::clone(shared)))
 }
 
-/// What a worker does with a request that it has taken out of its inbox.
+/// Runs a request as a worker does that has taken it out of its inbox.
 pub(crate) fn run_one(shared: &Shared, worker: u16, cell: Request, books: &mut Books) {
     let stage = shared.stage();
     if shared.admits(cell, stage, 0) != Admission::Waits {

@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 use std::sync::Arc as StdArc;
 
 use super::*;
+use crate::base::bell::Bell;
 use crate::base::futex;
 use crate::base::primitives::{AtomicBool, AtomicU32, UnsafeCell};
 use crate::kernel::helper;
@@ -86,6 +87,51 @@ fn nobody_sleeps_through_the_end() {
         shared.enter(Stage::Draining);
         sleeper.join().unwrap();
     });
+}
+
+/// A thread waits for a source's descriptor, or for the runtime: `comes` is what a source and a submitter bring.
+fn waits_for_a_source(switches: usize, comes: usize) {
+    model(switches, move || {
+        let lot = Lot::default();
+        lot.hang(Box::new([Bell::new().unwrap()]));
+        let shared = StdArc::new((lot, AtomicU32::new(0), AtomicU32::new(0)));
+        // The source: what has arrived there is not looked at before the sleep, for its descriptor says it.
+        let source = {
+            let shared = StdArc::clone(&shared);
+            thread::spawn(move || {
+                let (lot, arrived, _) = &*shared;
+                arrived.store(1, Ordering::Relaxed);
+                lot.is_readable(0);
+            })
+        };
+        let submitter = (comes > 1).then(|| {
+            let shared = StdArc::clone(&shared);
+            thread::spawn(move || {
+                let (lot, _, pushed) = &*shared;
+                pushed.store(1, Ordering::Relaxed);
+                lot.wake_if_asleep();
+            })
+        });
+        let (lot, arrived, pushed) = &*shared;
+        let wanted = |word: &AtomicU32| word.load(Ordering::Relaxed) != 0;
+        while !(wanted(arrived) && (comes == 1 || wanted(pushed))) {
+            let had = wanted(pushed);
+            lot.sleep_for_sources_unless(0, &[], None, || wanted(pushed) != had);
+        }
+        source.join().unwrap();
+        submitter.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(lot.sleepers(), 0);
+    });
+}
+
+#[test]
+fn nobody_sleeps_through_what_a_source_brings() {
+    waits_for_a_source(5, 1);
+}
+
+#[test]
+fn who_waits_for_a_source_is_woken_by_a_push_too() {
+    waits_for_a_source(3, 2);
 }
 
 struct Counted {

@@ -88,7 +88,7 @@ fn a_thread_waits_twice() {
     });
 }
 
-/// What a future wakes: a thread of the model.
+/// Waker of a future: wakes a thread of the model.
 struct Unpark(AtomicBool, thread::Thread);
 
 impl Wake for Unpark {

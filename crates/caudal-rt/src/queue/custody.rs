@@ -24,7 +24,7 @@
 
 use crate::base::primitives::{AtomicU8, Ordering};
 
-/// Who can end the requests of a worker.
+/// Thread that can end the requests of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Claimant {
@@ -32,7 +32,7 @@ pub(crate) enum Claimant {
     Shutdown = 2,
 }
 
-/// Who is to end the requests of one worker; nobody until the end.
+/// Claim on the requests of one worker; nobody's until the end.
 #[derive(Debug, Default)]
 pub(crate) struct Custody(AtomicU8);
 

@@ -15,7 +15,7 @@
 
 use crate::base::primitives::{AtomicBool, AtomicPtr, AtomicU64, Ordering, fence, spin_loop};
 
-/// What a flag is: an `AtomicU8` in the runtime, something that can tell when it is gone in models.
+/// A flag: an `AtomicU8` in the runtime, something that can tell when it is gone in models.
 pub(crate) trait Raise {
     fn raise(&self);
 }

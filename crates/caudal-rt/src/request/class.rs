@@ -11,7 +11,7 @@ pub const CLASSES_MAX: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClassId {
     pub(crate) number: u16,
-    /// Whose class it is: [`ClassNames::of`].
+    /// Mark of the register that it is from: [`ClassNames::of`].
     pub(crate) of: u16,
 }
 

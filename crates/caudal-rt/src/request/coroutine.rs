@@ -51,7 +51,7 @@ pub(crate) struct Own {
     pub(crate) slot: Cell<*mut ()>,
 }
 
-/// What a worker knows of a request that it has run, and the next one has to know.
+/// Knowledge of a worker about a request that it has run, for the next worker.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Luggage {
     /// Time on workers, in cycles.
@@ -245,7 +245,7 @@ struct FloatMode {
 }
 
 impl FloatMode {
-    /// What a thread starts with.
+    /// The mode with which a thread starts.
     const DEFAULT: FloatMode = FloatMode { mxcsr: 0x1F80, x87: 0x037F };
 
     #[inline]

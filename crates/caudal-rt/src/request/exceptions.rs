@@ -23,7 +23,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// What `__cxa_get_globals` points to (Itanium C++ ABI, section 2.2.2).
+/// Structure to which `__cxa_get_globals` points (Itanium C++ ABI, section 2.2.2).
 #[repr(C)]
 struct CxaGlobals {
     caught: *mut c_void,
@@ -35,7 +35,7 @@ type GetGlobals = unsafe extern "C" fn() -> *mut CxaGlobals;
 /// `__cxa_get_globals`, where a C++ runtime is in the process; else null.
 static GET_GLOBALS: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// What [`thread_locals_known`] was, at the last look.
+/// Value of [`thread_locals_known`] at the last look.
 static KNOWN_THEN: AtomicUsize = AtomicUsize::new(0);
 
 const NAME: &CStr = c"__cxa_get_globals";
@@ -72,7 +72,7 @@ fn loaded_since() -> *mut c_void {
     GET_GLOBALS.load(Ordering::Relaxed)
 }
 
-/// What the linker or the loader has put in the place of the name; null if there is none.
+/// The address that the linker or the loader has put in the place of the name; null if there is none.
 fn linked() -> *mut c_void {
     let address: *mut c_void;
     // SAFETY: reads a word of the global offset table, which is 0 for a weak name that there is not.

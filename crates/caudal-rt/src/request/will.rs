@@ -7,7 +7,7 @@ use std::ptr;
 /// Clean-up that is done in the place of a waiter that is given up. It stays in place while a [`Will`] refers to it.
 pub(crate) struct Leave<'a> {
     leave: &'a dyn Fn(),
-    /// That of the wait in which this one is.
+    /// Clean-up of the wait in which this one is.
     outer: std::cell::Cell<*const Leave<'static>>,
 }
 

@@ -8,7 +8,7 @@ use crate::base::primitives::{AtomicBool, Ordering};
 use crate::base::quiet::NoYield;
 use crate::request::Leave;
 
-/// What ended a wait at a [`Condvar`].
+/// End of a wait at a [`Condvar`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
     /// Somebody notified it.

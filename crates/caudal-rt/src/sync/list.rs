@@ -53,7 +53,7 @@ pub(crate) enum GaveUp {
     Cancelled,
 }
 
-/// Who waits: a coroutine, a thread, or what stands for them in a model.
+/// A coroutine or thread that waits, or what stands for it in a model.
 pub(crate) trait Waiter: Sized {
     /// If the waiter is given up before the will is dropped, `leave` is done in its place, once.
     fn entrust<'a>(&'a self, leave: &'a Leave<'a>) -> Will<'a>;

@@ -41,7 +41,7 @@ fn doomed(note: u32) -> &'static Node<Modelled> {
     Box::leak(Box::new(Node::new(Modelled { doomed: true, ..patient() }, note)))
 }
 
-/// What waits by `wait` may be given up; its answer if it was not.
+/// Waits by `wait`, in which it may be given up; the answer if it was not.
 fn or_given_up<T>(wait: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(wait)).ok()
 }

@@ -76,7 +76,7 @@ pub(crate) use parker::{Parker, Patience};
 #[cfg(all(test, loom))]
 pub(crate) use {list::Waiter, lock::RawLock};
 
-/// What a call waited for had not come within its time.
+/// Error of a call whose time was over before the thing came for which it waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the time was over before it came")]
 pub struct TimedOut;

@@ -50,7 +50,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// What it protected.
+    /// Takes the value that it protected.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }

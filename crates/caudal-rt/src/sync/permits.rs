@@ -161,7 +161,7 @@ impl<W: Waiter> Permits<W> {
         }
     }
 
-    /// What there is to answer at once; `None`: the node is queued.
+    /// Answer that can be given at once; `None`: the node is queued.
     fn take_or_queue(&self, node: &Node<W>, count: u32) -> Option<Result<(), NoPermits>> {
         self.list.with(|list| {
             let mut word = self.word.load(Ordering::Relaxed);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::permits::{NoPermits, Permits};
 use super::{GaveUp, Parker, Patience, TimedOut, gave_up};
 
-/// What a writer takes: all permits there are. A reader takes one.
+/// Permits of a writer: all that there are. A reader takes one.
 const WRITER: u32 = 1 << 30;
 const READER: u32 = 1;
 
@@ -65,7 +65,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// What it protected.
+    /// Takes the value that it protected.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }

@@ -41,7 +41,7 @@ pub enum Waited {
 
 /// How often a thread looks for the end before it goes to sleep: some 20 µs.
 const LOOKS: u32 = if cfg!(loom) { 1 } else { 2_000 };
-/// What a coroutine does in here, for messages.
+/// Name of a coroutine's wait in here, for messages.
 const WAITING_FOR: &str = "waiting for a request";
 /// How often a coroutine looks for the end of another runtime's request.
 const LOOK_ELSEWHERE: Duration = Duration::from_micros(20);
@@ -88,7 +88,7 @@ impl<T> Handle<T> {
         state.outcome().filter(|_| state.is_done()).map(Ending::from)
     }
 
-    /// What the handler panicked with, if it was text.
+    /// Text with which the handler panicked, if it was text.
     pub fn panic_message(&self) -> Option<&str> {
         let panicked = self.ending() == Some(Ending::Panicked);
         // SAFETY: the request has panicked, and only this handle's owner, of whom it is borrowed here, takes the payload.

@@ -2,10 +2,12 @@
 //! further requests.
 
 pub(crate) mod handle;
+mod reply;
 mod scope;
 pub(crate) mod submit;
 
 pub use crate::kernel::context::check_cancelled;
+pub use reply::Sinks;
 pub(crate) use scope::scope_in;
 pub use scope::{Scope, ScopedHandle, scope};
 

@@ -46,7 +46,7 @@ use crate::task::submit::RequestBuilder;
 /// How often a thread that waits for a scope looks whether a child was given up.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// What a scope and its requests share.
+/// Accounting that a scope and its requests share.
 struct Books {
     /// The scope's body, and closures that are not gone.
     running: AtomicUsize,
@@ -119,7 +119,7 @@ impl<T> Drop for Opener<T> {
     }
 }
 
-/// What a scoped request's cell holds, in a box. Fields are dropped in this order.
+/// Contents of a scoped request's cell, in a box. Fields are dropped in this order.
 struct Job<F, T> {
     job: Option<F>,
     packet: Opener<T>,

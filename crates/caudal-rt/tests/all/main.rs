@@ -8,6 +8,7 @@ mod common;
 mod blocking;
 mod cancel;
 mod carry;
+mod drive;
 mod flags;
 mod futex_locks;
 mod hazards;

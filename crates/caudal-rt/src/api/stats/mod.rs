@@ -33,7 +33,7 @@ impl View {
         snapshot::take(&self.0)
     }
 
-    /// Which runtime it is.
+    /// Name, process and version of the runtime.
     pub fn identity(&self) -> Identity {
         snapshot::identity(&self.0)
     }

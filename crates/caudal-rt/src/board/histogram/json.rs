@@ -31,7 +31,7 @@ impl Serialize for Histogram {
     }
 }
 
-/// What is read; the rest follows from it.
+/// Fields that are read; the rest follows from them.
 #[derive(Deserialize)]
 struct Read {
     sum: f64,

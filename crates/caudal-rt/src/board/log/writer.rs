@@ -16,7 +16,7 @@ pub(crate) struct Writer(Rc<Inner>);
 
 struct Inner {
     buffer: Arc<Buffer>,
-    /// What is published; the present event begins there.
+    /// Number of published entries; the present event begins there.
     begun: Cell<usize>,
     /// Entries of the present event, those that found no room included.
     pending: Cell<usize>,

@@ -121,7 +121,7 @@ fn taken_back_from_who_is_stuck() {
     });
 }
 
-/// Who sees that a request has gone sees no quanta of it any more.
+/// A look that sees that a request has gone sees no quanta of it any more.
 #[test]
 fn quanta_go_before_their_request() {
     let settings = settings(1, "jsq");

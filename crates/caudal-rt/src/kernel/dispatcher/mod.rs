@@ -330,16 +330,27 @@ impl<'a> Dispatcher<'a> {
             self.shared.dispatcher_idle_since.store(time, Relaxed);
         }
         let spin = self.shared.settings_spin();
-        let quiet = self.sources.is_empty() && time - self.idle_since > spin;
-        if quiet && self.shared.all_idle_for(spin, time) {
-            self.shared.sleep_unless(None, || {
-                self.shared.entry.as_ref().is_none_or(|entry| !entry.is_empty())
-                    || self.shared.stage() != Stage::Running
-            });
+        if time - self.idle_since > spin && self.shared.all_idle_for(spin, time) {
+            self.sleep();
         } else {
             std::hint::spin_loop();
         }
         true
+    }
+
+    /// Everybody has been idle for long enough; where there is a source that can not be waited for, this thread stays up.
+    fn sleep(&self) {
+        let has_work = || {
+            self.shared.entry.as_ref().is_none_or(|entry| !entry.is_empty())
+                || self.shared.stage() != Stage::Running
+        };
+        if self.sources.is_empty() {
+            return self.shared.sleep_unless(None, has_work);
+        }
+        match self.sources.iter().map(Asked::descriptor).collect::<Option<Vec<_>>>() {
+            Some(descriptors) => self.shared.sleep_for_sources_unless(0, &descriptors, None, has_work),
+            None => std::hint::spin_loop(),
+        }
     }
 
     /// Takes the requests of workers that are stuck in a handler back, to place them anew.
@@ -374,7 +385,7 @@ mod tests {
         Arc::new(Shared::new(settings, Clock::new(1e9), Arc::default()))
     }
 
-    /// What workers have done while nothing arrived counts for the first request that does.
+    /// Work that was done while nothing arrived counts for the first request that does.
     #[test]
     fn counts_are_fresh_when_nothing_has_arrived() {
         let shared = shared(2, 64);

@@ -28,7 +28,7 @@ pub(crate) struct View {
     /// How many workers are at each level.
     sizes: [u32; LEVELS],
     filled: u64,
-    /// Those of the last level that are the shortest, where no other level is filled.
+    /// The shortest workers of the last level, where no other level is filled.
     top: Box<[u64]>,
 }
 
@@ -66,7 +66,7 @@ impl View {
         }
     }
 
-    /// What a policy sees of `worker`: unfinished requests, and quanta that they have received.
+    /// Numbers of `worker` that a policy sees: unfinished requests, and quanta that they have received.
     pub(crate) fn counts(&self, worker: usize) -> (u32, u64) {
         (self.counts[worker], self.quanta[worker])
     }

@@ -33,7 +33,7 @@ pub(super) fn sleeps_in(thread: u32) -> Option<String> {
     in_words(&of_thread(thread, "syscall"), |thread| !of_thread(thread, "comm").is_empty())
 }
 
-/// What the kernel has in `/proc/self/task/THREAD/syscall`: the call's number and its arguments, "running", or -1. `is_thread`: is that a
+/// The call, in words, from the kernel's text in `/proc/self/task/THREAD/syscall`: the call's number and its arguments, "running", or -1. `is_thread`: is that a
 /// thread of this process?
 fn in_words(text: &str, is_thread: impl Fn(u32) -> bool) -> Option<String> {
     let number: libc::c_long = text.split(' ').next()?.trim().parse().ok().filter(|&number| number >= 0)?;

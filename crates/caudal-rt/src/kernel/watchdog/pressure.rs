@@ -35,7 +35,7 @@ const LONG: f64 = 8.0;
 /// Such requests have so much of their class's time: a few short ones that the machine has stalled do not.
 const PART: f64 = 0.1;
 
-/// What a look found, to be held against the next one.
+/// Findings of a look, to be held against those of the next one.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     schedule: Schedule,
@@ -192,7 +192,7 @@ fn say_starved(worker: usize, share: f64, span: Duration) {
     );
 }
 
-/// What the kernel says of how it has treated a thread.
+/// Treatment of a thread by the kernel.
 #[derive(Clone, Copy, Default)]
 struct Schedule {
     /// For how long it was ready to run and had no core.

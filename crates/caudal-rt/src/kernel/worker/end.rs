@@ -46,7 +46,7 @@ impl<D: Discipline> Worker<D> {
         self.stage != Stage::Running && done && self.books.inside == 0 && self.me.inbox.is_empty()
     }
 
-    /// What has not ended within the bound of the shutdown is given up: its handle hears of it, its coroutine is leaked with all
+    /// Gives up each request that has not ended within the bound of the shutdown: its handle hears of it, its coroutine is leaked with all
     /// that lives on its stack. It is never unwound by force: a destructor could find a lock half taken.
     pub(super) fn abandon_all(&mut self) {
         for task in self.pool.all() {

@@ -80,7 +80,8 @@ pub(crate) struct Worker<D> {
     measured: Option<Arc<OfWorker>>,
     discipline: D,
     rebalance: AnyRebalance,
-    /// A request that nobody waits for goes on at the end of its quantum without the scheduler. Not where a source has to be looked at.
+    /// A request that nobody waits for goes on at the end of its quantum without the scheduler. Not where a source has to be looked at, or
+    /// replies of others have to leave.
     elides: bool,
     raise_flags: bool,
     /// Its policy steals: started requests that may move can be wanted elsewhere.
@@ -93,7 +94,7 @@ pub(crate) struct Worker<D> {
     /// Tasks that could start but for the limit of stacks.
     stackless: VecDeque<u32>,
     source: Option<Asked>,
-    /// What the source has brought, for a moment.
+    /// Requests that the source has brought, for a moment.
     batch: Vec<Request>,
     next_number: u64,
     walk: rest::Walk,
@@ -107,18 +108,18 @@ pub(crate) struct Worker<D> {
     idle_since: u64,
     /// It has taken in what there was since the last slice.
     has_looked: bool,
-    /// What it has noticed, and the stage in that.
+    /// The last news that it has noticed, and the stage in that.
     notice: Notice,
     stage: Stage,
     /// A coroutine that ran here will never go on.
     has_leaked: bool,
     /// While requests wait for stacks: when it looks for one again, in cycles.
     look_for_stacks_at: u64,
-    /// What it does by its rebalance policy goes there.
+    /// Log of what it does by its rebalance policy.
     log: Option<Writer>,
 }
 
-/// What others see of a worker, and give it: its own part of what is shared.
+/// The worker's own part of what is shared: its board, its mail, its inbox.
 #[derive(Clone, Copy)]
 struct Own(NonNull<Public>);
 
@@ -132,7 +133,7 @@ impl Deref for Own {
     }
 }
 
-/// What a worker is made of that its runtime has made.
+/// Parts of a worker that its runtime has made.
 pub(crate) struct Parts<D> {
     pub(crate) number: usize,
     pub(crate) shared: Arc<Shared>,
@@ -163,7 +164,7 @@ impl<D: Discipline> Worker<D> {
             steals: rebalance.steals(),
             me: Own(NonNull::from(&shared.workers[number])),
             pool: LocalPool::new(number as u32, shared.clock, &discipline),
-            elides: discipline.elides() && source.is_none(),
+            elides: discipline.elides() && source.is_none() && shared.sinks.is_empty(),
             raise_flags: shared.settings.raise_flags,
             walk: rest::Walk::new(number, shared.workers.len(), shared.settings.seed),
             discipline,
@@ -219,6 +220,7 @@ impl<D: Discipline> Worker<D> {
         }
         self.me.mail.probe_flag.take_back();
         self.me.spent.ended.store(true, Relaxed);
+        self.flush_sinks();
         self.abandon_all();
         self.give_stacks_back();
         Context::uninstall();
@@ -281,6 +283,7 @@ impl<D: Discipline> Worker<D> {
                 Reason::Quantum | Reason::Yield => {}
             }
             self.count_quantum(task, reason);
+            self.flush_sinks();
             self.pool.running = Some(task);
             self.take_in(end);
             self.has_looked = true;

@@ -76,7 +76,7 @@ impl Sorted {
     }
 }
 
-/// What the discipline wants done.
+/// Decision of the discipline: a task, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Next {
     pub(crate) task: u32,
@@ -105,7 +105,7 @@ pub(crate) struct LocalPool<F> {
     pub(crate) resting: bool,
     /// A task is on the worker, or about to be asked what becomes of it.
     pub(crate) running: Option<u32>,
-    /// What to run next.
+    /// The task to run next.
     pub(crate) next: Option<Next>,
     /// The stopped task goes on for so long.
     pub(crate) resumed: Option<Picos>,

@@ -12,6 +12,7 @@ use super::Worker;
 use super::stacks::SLEEP_AT_MOST;
 use crate::base::clock::now;
 use crate::base::pause::pause;
+use crate::drive::source::Asked;
 use crate::kernel::shared::Stage;
 use crate::request::Request;
 
@@ -83,6 +84,7 @@ impl<D: Discipline> Worker<D> {
 
     /// Nothing to run: looks elsewhere, waits a little or sleeps. `false` ends the thread.
     pub(super) fn rest(&mut self, time: u64) -> bool {
+        self.flush_sinks();
         if self.idle_since == 0 {
             self.account(self.accounted.max(time));
             self.idle_since = time;
@@ -107,6 +109,15 @@ impl<D: Discipline> Worker<D> {
             self.wait_a_moment();
         }
         true
+    }
+
+    /// Replies of requests that ran here leave.
+    #[inline]
+    pub(super) fn flush_sinks(&self) {
+        for sink in &self.shared.sinks {
+            // SAFETY: this is the worker, where it schedules.
+            unsafe { sink.flush(self.number) };
+        }
     }
 
     /// Looks at the inbox alone for a few times, for nearly everything comes there.
@@ -296,7 +307,7 @@ impl<D: Discipline> Worker<D> {
         let _ = flag.compare_exchange(0, self.number as u32 + 1, AcqRel, Relaxed);
     }
 
-    /// Which other workers from `first` on, 64 at most, have no flag; a bit each.
+    /// Bits of the other workers from `first` on, 64 at most, that have no flag.
     fn unflagged(&self, first: usize) -> u64 {
         let workers = self.shared.workers.iter().enumerate().skip(first).take(64);
         let unflagged = workers
@@ -313,16 +324,20 @@ impl<D: Discipline> Worker<D> {
             // Nobody tells that there are stacks again.
             longest = Some(longest.map_or(SLEEP_AT_MOST, |longest| longest.min(SLEEP_AT_MOST)));
         }
-        if self.source.is_some() {
-            // A source is looked at, it does not call.
-            return pause(Duration::from_micros(50));
-        }
-        self.shared.sleep_unless(longest, || {
+        let has_work = || {
             !own.inbox.is_empty()
                 || !own.mail.woken.is_empty()
                 || self.shared.notice() != self.notice
                 || (self.stage != Stage::Running && self.shared.dispatcher_done.load(Acquire))
-        });
+        };
+        match self.source.as_ref().map(Asked::descriptor) {
+            None => self.shared.sleep_unless(longest, has_work),
+            Some(Some(descriptor)) => {
+                self.shared.sleep_for_sources_unless(self.number, &[descriptor], longest, has_work);
+            }
+            // It is looked at, and does not call.
+            Some(None) => return pause(Duration::from_micros(50)),
+        }
         self.trace_sleep(time);
     }
 }

@@ -57,19 +57,29 @@ impl<D: Discipline> Worker<D> {
         self.take_in_woken(time);
     }
 
-    /// What the worker's own source has.
+    /// Takes in what the worker's own source has.
     fn poll_source(&mut self) {
         let Some(source) = &mut self.source else { return };
+        // SAFETY: this is the worker, where it schedules.
+        if self.shared.sinks.iter().any(|sink| unsafe { sink.is_full(self.number) }) {
+            return;
+        }
         let running = self.stage == Stage::Running;
         let busy = self.idle_since == 0;
         let mut intake = Intake::new(&mut self.batch, &mut self.next_number, busy, self.shared.of);
         if !(running && source.ask(&mut intake)) {
             self.source = None;
         }
+        let mut has_brought = false;
         for cell in std::mem::take(&mut self.batch).drain(..) {
             // SAFETY: the source has just made the request.
             unsafe { cell.state.place_unshared(self.shared.place(self.number as u16)) };
             self.put_into_own(cell, cell.arrival.load(Relaxed));
+            has_brought = true;
+        }
+        // Who sleeps may have been left asleep by what has woken this thread, a descriptor.
+        if has_brought && self.shared.lot.sleepers() != 0 {
+            self.shared.wake_sleepers();
         }
     }
 

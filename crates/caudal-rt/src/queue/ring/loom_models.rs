@@ -12,7 +12,7 @@ use loom::{sync::Arc, thread};
 use super::stack::{Link, Node, TakeAllStack};
 use super::*;
 
-/// What a value's stamp is in these models: a peeker that sees another has seen a stamp of nobody.
+/// The stamp of a value in these models: a peeker that sees another has seen a stamp of nobody.
 fn stamp_of(value: u64) -> u64 {
     1000 + value
 }

@@ -89,7 +89,7 @@ pub struct Full;
 #[repr(align(128))]
 struct Apart<T>(T);
 
-/// Who may push.
+/// Number of threads that may push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Producers {
     Many,
@@ -116,7 +116,7 @@ unsafe impl<T: Copy + Send> Sync for Ring<T> {}
 // SAFETY: as above; the ring has no tie to a thread.
 unsafe impl<T: Copy + Send> Send for Ring<T> {}
 
-/// What a look at the head's slot says.
+/// Finding of a look at the head's slot.
 enum Front {
     /// Full: whoever moves `head` from here owns it.
     Ready,

@@ -56,7 +56,7 @@ pub const BYTES_MAX: usize = 64;
 #[error("{PLACES_MAX} places go with requests already, and there is no room for another")]
 pub struct TooManyPlaces;
 
-/// What is done with a place when its thread goes from one request to another. None of the functions may panic or wait; they run in
+/// Functions for a place, called when its thread goes from one request to another. None of the functions may panic or wait; they run in
 /// a critical section, on the request's stack.
 #[derive(Clone, Copy)]
 pub struct Hooks {

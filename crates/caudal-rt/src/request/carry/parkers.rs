@@ -52,7 +52,7 @@ struct Parker {
     /// From this thread's block of the probe library on, as in all threads: both are in the same object.
     distance: isize,
     size: usize,
-    /// What it is in a new thread.
+    /// Its bytes in a new thread.
     unused: Bytes,
 }
 
@@ -233,7 +233,7 @@ impl<'a> Elf<'a> {
         Some(symbols.filter(is_defined).filter_map(read).collect())
     }
 
-    /// What it is in a new thread: a part of the file, and zeros behind that.
+    /// The bytes of a thread-local in a new thread: a part of the file, and zeros behind that.
     fn initial(&self, symbol: &ThreadLocal<'_>) -> Option<Bytes> {
         const THREAD_LOCALS: usize = 7;
         let segment = self

@@ -19,7 +19,7 @@ struct Entry {
     value: usize,
 }
 
-/// What the object shows, and GNU's hash table of it. Every linker of today writes one.
+/// Names that the object shows, and GNU's hash table of them. Every linker of today writes one.
 #[derive(Clone, Copy)]
 struct Names {
     symbols: *const libc::Elf64_Sym,

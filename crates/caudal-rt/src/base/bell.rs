@@ -1,0 +1,79 @@
+//! A bell: an event descriptor by which a thread that waits in `poll` is woken. Threads that wait for descriptors of sources have one, and so
+//! has the source of [`crate::drive::channel`].
+//!
+//! The descriptor counts: it stays readable from [`Bell::ring`] until [`Bell::silence`], so a bell that rings before anybody waits is heard.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Bell(OwnedFd);
+
+impl Bell {
+    pub(crate) fn new() -> io::Result<Bell> {
+        // SAFETY: the call has no precondition.
+        match unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) } {
+            -1 => Err(io::Error::last_os_error()),
+            // SAFETY: the kernel has just made the descriptor, for nobody else.
+            descriptor => Ok(Bell(unsafe { OwnedFd::from_raw_fd(descriptor) })),
+        }
+    }
+
+    /// Makes the descriptor readable; a system call.
+    pub(crate) fn ring(&self) {
+        let one = 1_u64;
+        // SAFETY: eight bytes that live during the call. It fails only where the count is at its end, and readable.
+        unsafe { libc::write(self.0.as_raw_fd(), (&raw const one).cast(), 8) };
+    }
+
+    /// Makes it unreadable, if it is readable; whoever silences looks for work afterwards.
+    pub(crate) fn silence(&self) {
+        let mut count = 0_u64;
+        // SAFETY: eight bytes that live during the call, which does not block.
+        unsafe { libc::read(self.0.as_raw_fd(), (&raw mut count).cast(), 8) };
+    }
+
+    /// Waits until the bell rings or one of `others` is readable, at most for `longest`; may return for no reason.
+    pub(crate) fn wait_with(&self, others: &[BorrowedFd<'_>], longest: Option<Duration>) {
+        let entry =
+            |fd: BorrowedFd<'_>| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut polled: Vec<_> =
+            std::iter::once(self.0.as_fd()).chain(others.iter().copied()).map(entry).collect();
+        let span = longest.map(|span| libc::timespec {
+            tv_sec: span.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+            tv_nsec: span.subsec_nanos().into(),
+        });
+        let span = span.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: entries and span live during the call.
+        unsafe { libc::ppoll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, span, std::ptr::null()) };
+    }
+}
+
+impl AsFd for Bell {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_bell_is_heard_by_who_comes_later_until_it_is_silenced() {
+        let (bell, other) = (Bell::new().unwrap(), Bell::new().unwrap());
+        bell.ring();
+        bell.wait_with(&[other.as_fd()], None);
+        bell.silence();
+        other.ring();
+        bell.wait_with(&[other.as_fd()], None);
+        other.silence();
+        let begun = Instant::now();
+        bell.wait_with(&[other.as_fd()], Some(Duration::from_millis(2)));
+        assert!(begun.elapsed() >= Duration::from_millis(1), "both are silent");
+    }
+}

@@ -1,0 +1,30 @@
+//! A bell in models: a futex word. A source that makes its descriptor readable rings the bell of the thread that waits for both.
+
+use std::time::Duration;
+
+use super::futex;
+use super::primitives::{AtomicU32, Ordering};
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Bell(AtomicU32);
+
+impl Bell {
+    #[cfg(test)]
+    pub(crate) fn new() -> std::io::Result<Bell> {
+        Ok(Bell(AtomicU32::new(0)))
+    }
+
+    pub(crate) fn ring(&self) {
+        self.0.store(1, Ordering::Release);
+        futex::wake(&self.0, 1);
+    }
+
+    pub(crate) fn silence(&self) {
+        self.0.swap(0, Ordering::Acquire);
+    }
+
+    pub(crate) fn wait_with(&self, _others: &[std::os::fd::BorrowedFd<'_>], longest: Option<Duration>) {
+        futex::wait(&self.0, 0, longest);
+    }
+}
