@@ -105,7 +105,7 @@ void Bounded::standForOthers(Component &component, ArrayRef<Function *> inner) {
   }
 }
 
-/// What is left is kept in registers where it pays: in circles of calls, else in loops.
+/// Keeps the budget in registers where that pays: in circles of calls, else in loops.
 void Bounded::afterInsertion(Component &component, ArrayRef<Plan> plans, std::vector<Spending> spending) {
   FunctionAnalysisManager &manager = functions_.manager();
   std::vector<Function *> inner;

@@ -18,7 +18,7 @@ namespace caudal {
 inline constexpr llvm::StringLiteral jumpIn = " 90417f\n\t.byte 0x0f, 0x1f, 0x84\n90417:\tcall ";
 /// The end of an entry's name that is the name of the register that has the budget, without the percent sign.
 inline constexpr llvm::StringLiteral ofRegister = ":P}_${0:V}";
-/// What the names of the library's cold entries, and of its probes that are called, begin with.
+/// The beginnings of the names of the library's cold entries, and of its probes that are called.
 inline constexpr llvm::StringLiteral coldPrefix = "caudal_probe_cold_", spendPrefix = "caudal_probe_spend_", lookName = "caudal_probe_look_v1";
 /// The attribute of functions that the pass adds.
 inline constexpr llvm::StringLiteral ownAttribute = "caudal-own";
