@@ -36,6 +36,17 @@ pub enum LoopLacks {
     MeasuredCosts,
 }
 
+impl std::fmt::Display for EngineLoop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            EngineLoop::General => "the general loop",
+            EngineLoop::Contexts => "the loop for hardware contexts",
+            EngineLoop::Forks => "the loop for requests that fork",
+            EngineLoop::Authors => "the simulator of the policies paper's authors",
+        })
+    }
+}
+
 impl EngineLoop {
     /// The loop that `system` needs.
     pub fn of(system: &System) -> EngineLoop {

@@ -1,6 +1,6 @@
 //! `systems.md`: the systems that have a name, and where their numbers come from.
 
-use caudal_config::{Preset, presets, write_policy};
+use caudal_config::{EngineLoop, Preset, presets, write_policy};
 
 use crate::markdown::{code, table};
 
@@ -43,6 +43,7 @@ fn one(preset: &Preset) -> String {
     if let Some(why) = preset.reference_only {
         text += &format!("A reference line: {why}.\n");
     }
+    text += &format!("Simulated by {}.\n", EngineLoop::of(&preset.system(16)));
     if !preset.numbers.is_empty() {
         let rows: Vec<Vec<String>> = preset
             .numbers

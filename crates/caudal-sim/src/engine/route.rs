@@ -123,8 +123,21 @@ fn is_unchanging(system: &System, costs: &Costs) -> bool {
 
 /// Is it one queue, first come first served, with nothing else to it? Then no task needs to be kept.
 fn is_central(system: &System) -> bool {
-    let one_queue = system.pool_count() == 1 && !matches!(system.dispatch, DispatchConfig::Jbsq(_));
+    let one_queue = system.pool_count() == 1 && !may_hold(system.dispatch);
     one_queue && system.discipline == DisciplineConfig::Fcfs && system.rebalance == RebalanceConfig::None
+}
+
+/// May the dispatch policy keep requests from the queue?
+fn may_hold(dispatch: DispatchConfig) -> bool {
+    match dispatch {
+        DispatchConfig::Jbsq(_) => true,
+        DispatchConfig::Random
+        | DispatchConfig::RoundRobin
+        | DispatchConfig::PowerOfK(_)
+        | DispatchConfig::Jsq(_)
+        | DispatchConfig::LeastWork
+        | DispatchConfig::Sita(_) => false,
+    }
 }
 
 /// Is there nothing to it but work stealing?

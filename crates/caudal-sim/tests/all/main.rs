@@ -18,4 +18,5 @@ mod short_cuts;
 mod sita;
 mod sita_model;
 mod steady;
+mod stopping;
 mod theory;
