@@ -49,7 +49,7 @@ impl NamedWorkload {
     /// Compiles it; no file is read.
     ///
     /// # Errors
-    /// None of the built-in ones has any; a test compiles them all.
+    /// No built-in workload has any; a test compiles them all.
     pub fn compile(&self) -> Result<Service, WorkloadError> {
         match self.spec() {
             ServiceSpec::File(spec) => {
