@@ -14,7 +14,7 @@ use crate::trace::{NEVER, Trace};
 
 /// How long before a gap a request must be complete, in ns: what a stall does begins before the gap is noticed.
 pub const AFTER_NS: u64 = 30_000;
-/// Below this share of kept requests a run is to be repeated.
+/// The share of kept requests below which a run is to be repeated.
 pub const KEPT_SHARE_MIN: f64 = 0.8;
 /// Share of the requests at the start of a run that are left out: caches and pools fill.
 pub const WARM_UP_SHARE: f64 = 0.1;

@@ -161,7 +161,7 @@ impl Schedule {
         Schedule { mix, load, seed, arrivals }
     }
 
-    /// From the run's start to the last arrival, in ns.
+    /// The time from the run's start to the last arrival, in ns.
     pub fn duration_ns(&self) -> u64 {
         self.arrivals.last().map_or(0, |last| last.at_ns)
     }

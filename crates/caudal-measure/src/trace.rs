@@ -63,7 +63,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// From the intended arrival to completion, in ns; `None` if it did not complete.
+    /// The time from the intended arrival to completion, in ns; `None` if it did not complete.
     pub fn sojourn_ns(&self) -> Option<u64> {
         (self.completion_ns != NEVER).then(|| self.completion_ns.saturating_sub(self.arrival_ns))
     }

@@ -114,9 +114,9 @@ pub const ROUNDING: f64 = 1e-9;
 /// How requests come to one of many queues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Choice {
-    /// Whatever is there.
+    /// A request goes to any queue, whatever waits there.
     Chance,
-    /// To the shortest of so many.
+    /// A request goes to the shortest of so many queues.
     ShortestOf(f64),
 }
 

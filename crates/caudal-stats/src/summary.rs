@@ -26,7 +26,7 @@ pub fn slowdown_fixed(sojourn: u64, service: u64) -> u64 {
     }
 }
 
-/// From recorded integers to what users see: divide by this; and nothing is ever below that.
+/// The divisor from recorded integers to what users see, and the least value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     divisor: f64,

@@ -139,7 +139,7 @@ pub struct PlanSummary {
 pub enum Role {
     /// The system is the answer.
     Answer,
-    /// Nothing meets the targets, and this system comes nearest to them.
+    /// The system comes nearest to the targets, which nothing meets.
     Nearest,
     /// Of the others that can be built, it gets furthest.
     RunnerUp,
@@ -147,7 +147,7 @@ pub enum Role {
     NoPreemption,
     /// It is what most services run today.
     Today,
-    /// Nobody can build it: a bound for what is possible.
+    /// The system is a bound for what is possible: nobody can build it.
     Bound,
 }
 

@@ -20,7 +20,7 @@ pub enum Goal {
 /// The machine on which the service is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machine {
-    /// So many cores; those that a system dedicates to a dispatcher are among them.
+    /// A number of cores; those that a system dedicates to a dispatcher are among them.
     Cores(u32),
     /// The runtime with so many workers: only systems that it can run; a dispatcher comes on top, and is shown.
     Runtime {

@@ -159,13 +159,13 @@ impl WorkloadError {
 /// A fault of one row of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowProblem {
-    /// Nothing stands where a value should.
+    /// An empty field where a value should stand.
     Empty,
     /// Text that is no number.
     NotANumber(String),
     /// NaN or infinite.
     NotFinite(String),
-    /// Below zero.
+    /// A number below zero.
     Negative(String),
     /// Zero, or so short that it rounds to zero picoseconds.
     Zero(String),

@@ -22,7 +22,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// From just below the shortest to just above the longest time that is drawn.
+    /// An axis from just below the shortest to just above the longest time that is drawn.
     fn of(service: &Service, columns: usize) -> Axis {
         let drawn = || (0..service.classes().len()).filter(|&class| service.class_weight(class) > 0.0);
         let low = drawn().map(|class| service.class_quantile(class, DRAWN.0)).min().unwrap_or(1) as f64;
@@ -43,7 +43,7 @@ impl Axis {
     }
 }
 
-/// So many classes are drawn: those with the most work.
+/// The number of classes that are drawn: those with the most work.
 const CLASSES_DRAWN: usize = 10;
 
 /// Draws `service` into at most `width` columns (taken into 30 to 160). Lines end in `\n`, none has

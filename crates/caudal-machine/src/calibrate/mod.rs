@@ -87,7 +87,7 @@ struct CalibrationBench {
     tsc: Tsc,
     work: Work,
     worker_cpu: usize,
-    /// None on a machine of one processor.
+    /// The other processor; none on a machine of one processor.
     other_cpu: Option<usize>,
     /// The time that reading the clock adds to a span between two readings, in ns.
     clock_ns: f64,

@@ -13,7 +13,7 @@ use super::{CalibrateError, CalibrationBench, Trials, one_worker, undisturbed};
 
 /// Batches of a step.
 const BATCHES: usize = 4_000;
-/// From one batch to the next, in ns: everything of the batch before it is over by then.
+/// The time from one batch to the next, in ns: everything of the batch before it is over by then.
 const EVERY_NS: u64 = 20_000;
 
 /// When each request came and ran, in ticks.
@@ -106,7 +106,7 @@ fn values(cells: &[AtomicU64]) -> Vec<u64> {
     cells.iter().map(|cell| cell.load(Ordering::Relaxed)).collect()
 }
 
-/// From arrival to run on an idle worker, and from one run to the next on a busy one.
+/// Measures the time from arrival to run on an idle worker, and from one run to the next on a busy one.
 pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(), CalibrateError> {
     let Some(other_cpu) = bench.other_cpu else { return Ok(()) };
     let ns = 1e9 / bench.tsc.hz();
@@ -119,7 +119,7 @@ pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(
     Ok(())
 }
 
-/// From one run to the next, and what each request of a full batch takes of the dispatcher.
+/// Measures the time from one run to the next, and the dispatcher's time for each request of a full batch.
 pub(super) fn measure_dispatcher(
     bench: &CalibrationBench,
     trials: &mut Trials,

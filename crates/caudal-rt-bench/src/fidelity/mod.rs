@@ -1,7 +1,7 @@
 //! Fidelity: does the simulator, with the costs of this machine, say what the runtime does on it?
 //! `make fidelity` runs it.
 //!
-//! The same mixes of requests at the same loads: run by the runtime for about a second, several rounds, and simulated under
+//! The same mixes of requests with the same arrivals: run by the runtime for about a second, several rounds, and simulated under
 //! the same policy with what was measured of its parts: the `[costs]` of this machine, stalls included, and how long the handlers
 //! take by themselves. Both give traces, and both traces go through one filter: *raw* sojourn times stand beside raw ones, and
 //! *filtered* ones, without the requests that a stall touched, beside filtered ones. (A simulation without stalls would not do: a filter

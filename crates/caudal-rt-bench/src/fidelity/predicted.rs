@@ -82,9 +82,10 @@ impl Given<'_> {
         let overrides = self.costs.iter().cloned().chain(here).collect();
         let options = Options { overrides, ..Options::default() };
         let point = File::parse_with(&text, "fidelity.toml", &options)?.points()?.remove(0);
+        let mix = mix(&self.workload.mix())?;
         let run = Run {
-            // As often as they came, which is by the nominal times.
-            mean_gap_ps: self.workload.mean_ns() * 1e3 / self.load,
+            // The very arrivals of the measured run, whose load is that of the nominal times.
+            mean_gap_ps: mix.service().mean_ps() / self.load,
             seed: self.seed,
             ..Run::of(&point, Length { warm_up: 0, measured: REQUESTS })
         };
@@ -104,7 +105,7 @@ impl Given<'_> {
             tsc_hz: 1e9,
             seed: self.seed,
             load: self.load,
-            mix: mix(&self.workload.mix())?,
+            mix,
             requests: seen.requests,
             gaps: seen.gaps,
             generator_gaps: seen.generator_gaps,
@@ -216,6 +217,12 @@ mod tests {
             let mut found = Predicted::new(workload.classes.len());
             let given =
                 Given { workload, load: 0.3, services: &services, costs: &costs, quantum_ns: 1_000, seed: 1 };
+            // A measured run with this seed has the same arrivals.
+            let schedule = Schedule::poisson(mix(&workload.mix()).unwrap(), 0.3, 1, 1_000, 1);
+            let arrivals: Vec<u64> = schedule.arrivals.iter().map(|arrival| arrival.at_ns).collect();
+            let simulated = given.trace().unwrap().requests;
+            let simulated: Vec<u64> = simulated[..1_000].iter().map(|request| request.arrival_ns).collect();
+            assert_eq!(arrivals, simulated, "{}", workload.name);
             let (report, idle_stalls) = given.report().unwrap();
             found.add(&report, idle_stalls);
             assert!(idle_stalls > 0.0 && idle_stalls < 0.05, "{idle_stalls}");

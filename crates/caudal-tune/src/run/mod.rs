@@ -20,7 +20,7 @@ use crate::parallel::each;
 use crate::search::{Effort, Level, Search};
 use crate::setting::Tuning;
 
-/// Refined is who gets this far of the best.
+/// The part of the best system's load from which on a system is refined.
 const REFINE_FROM: f64 = 0.9;
 /// Systems that get more than their share of full precision, where that was not enough to see how far they get.
 const FAVOURITES: usize = 2;
@@ -182,7 +182,7 @@ impl<'a> Run<'a> {
         order
     }
 
-    /// From here on, deployable systems are said to reach what was confirmed, if anything was.
+    /// Lets deployable systems reach only what was confirmed, if anything was.
     fn settle(&mut self) {
         for Entry { search, .. } in &mut self.entries {
             if search.candidate.deployable() { search.settle() } else { search.revise() }

@@ -15,7 +15,7 @@ pub(super) const PER_UNIT: f64 = 1000.0;
 pub(super) enum Scale {
     /// Thousandths of the machine's capacity.
     Load { hardest: u32 },
-    /// From all workers, which is 1, downwards.
+    /// A number of workers, counted down: hardness 1 is all of them.
     Workers { most: u32, fewest: u32, load: f64, dedicated: u32 },
 }
 

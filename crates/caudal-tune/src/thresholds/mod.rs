@@ -96,7 +96,7 @@ pub struct ClassRows {
 pub struct Row {
     /// Active requests.
     pub active: u32,
-    /// From how much processing time on a request is large, in ns.
+    /// The processing time from which on a request is large, in ns.
     pub threshold_ns: f64,
     /// Share of requests, or of those of the class, that have more work.
     pub large: f64,

@@ -245,7 +245,7 @@ fn assemble(parts: &[(f64, Leaves)], before: &[&[u32]], total: f64, grain: Grain
     Dag { nodes, after, roots, grain, total, span }
 }
 
-/// From whom each node waits for to who waits for it, in increasing order.
+/// The nodes that wait for each node, in increasing order, from the nodes that each node waits for.
 fn turned_around(nodes: &mut [Node], before: &[&[u32]]) -> Vec<u32> {
     let mut counts = vec![0_u32; nodes.len()];
     before.iter().flat_map(|before| before.iter()).for_each(|&node| counts[node as usize] += 1);

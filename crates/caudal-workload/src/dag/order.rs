@@ -43,7 +43,7 @@ fn moved(tasks: &[Task], order: &[u32]) -> Vec<Task> {
     order.iter().map(moved).collect()
 }
 
-/// From a task that never begins to one that it waits for in vain, and on, until one comes again.
+/// The circle of tasks that wait for each other, found by going from a task to one that it waits for until a task comes again.
 fn circle(tasks: &[Task], stuck: usize, waits: &[usize]) -> Vec<usize> {
     let mut path = vec![stuck];
     let mut seen = vec![None; tasks.len()];

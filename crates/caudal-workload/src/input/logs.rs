@@ -464,7 +464,7 @@ fn with_unit(line: &str, from: usize, end: usize) -> (&str, usize) {
     (&line[from..end], end)
 }
 
-/// Behind the quotes that begin here.
+/// The index behind the quoted text that begins at this one.
 fn end_of_quotes(bytes: &[u8], from: usize) -> usize {
     let mut at = from + 1;
     while at < bytes.len() && bytes[at] != b'"' {

@@ -127,7 +127,7 @@ impl Counted {
         }
     }
 
-    /// So many of it: `4 percentiles`.
+    /// A number of these things in words: `4 percentiles`.
     pub fn of(self, count: u64) -> String {
         let s = if count == 1 { "" } else { "s" };
         match self {

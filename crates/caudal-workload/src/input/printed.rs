@@ -107,7 +107,7 @@ fn as_csv(rows: &[Row], place: &Place<'_>) -> Result<Vec<u8>, WorkloadError> {
 /// Why a printed table cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// There is no table, or not only one.
+    /// The text has no table, or several.
     NoTable,
     /// Rows were left out in the middle.
     LeftOut,

@@ -9,7 +9,7 @@
 
 use crate::input::Row;
 
-/// Beyond how many times the bulk's end a value stands out.
+/// The multiple of the bulk's end beyond which a value stands out.
 const FACTOR: u64 = 20;
 /// And beyond how many scaled MADs from the median.
 const MADS: f64 = 20.0;
@@ -270,20 +270,20 @@ fn outliers(class: &str, rows: impl Iterator<Item = Row>, sorted: &[u64], median
         .collect()
 }
 
-/// From this correlation on, the order of the rows matters.
+/// The correlation from which on the order of the rows matters.
 const CORRELATED: f64 = 0.1;
 /// With fewer rows a correlation may be chance.
 const CORRELATED_ROWS: usize = 100;
 
-/// So many times as much as the sums of independent rows have sums of rows in their order to spread for the order to matter
-/// to a queue; and from so many times on it does even where rows next to each other are not alike.
+/// The spread of sums of rows in their order, over that of sums of independent rows, from which on the order matters to a queue:
+/// where neighbouring rows are alike, and in any case.
 const SPREADS: (f64, f64) = (1.5, 3.0);
-/// Sums of which there are fewer spread by chance.
+/// The number of sums below which their spread may be chance.
 const SPREAD_PARTS: usize = 128;
 
 /// Are rows in the order of their times, ascending or descending? Of a dozen different times nobody measures that by chance.
 pub(crate) fn are_sorted(ps: &[u64]) -> bool {
-    /// So many times differ from the one before.
+    /// The number of steps, of times that differ from the one before, below which an order may be chance.
     const STEPS: usize = 12;
     let steps = || ps.windows(2).filter(|two| two[0] != two[1]).take(STEPS).count();
     (ps.is_sorted() || ps.is_sorted_by(|a, b| a >= b)) && steps() == STEPS

@@ -32,9 +32,9 @@ const END_Z: f64 = 5.2;
 const STEP_Z: f64 = 0.02;
 /// Parts into which probabilities are rounded.
 const PARTS: f64 = 1e12;
-/// So near to a stated number is the same: files round them.
+/// The relative distance from a stated number that counts as equal: files round them.
 const SAME: f64 = 0.005;
-/// So near to a stated standard deviation is near enough not to speak of it.
+/// The relative distance from a stated standard deviation that is not worth a note.
 const NEAR: f64 = 0.05;
 /// The logarithm of the strongest bend.
 const BEND_MAX: f64 = 7.0;

@@ -30,7 +30,7 @@ const SUM_TOLERANCE: f64 = 1e-9;
 const COUNTS: f64 = 1e12;
 /// The most that times are multiplied by.
 const MAX_SCALE: f64 = 1e3;
-/// From this part of the mean on it matters that buckets do not tell it.
+/// The uncertainty of the mean, as a part of it, from which on a note says that buckets are too coarse.
 const COARSE: f64 = 0.02;
 /// The widest spread that is taken: an SCV of 10^6.
 pub(crate) const MAX_SCV: f64 = 1e6;

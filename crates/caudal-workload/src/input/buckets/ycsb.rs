@@ -35,9 +35,9 @@ struct Operation {
     count: f64,
     average: Option<(f64, Unit)>,
     points: Vec<(f64, u64)>,
-    /// Millisecond and count.
+    /// The millisecond of each bucket, and its count.
     buckets: Vec<(u64, u64)>,
-    /// From which millisecond on, and count.
+    /// The millisecond from which on the last bucket reaches, and its count.
     overflow: Option<(u64, u64)>,
 }
 

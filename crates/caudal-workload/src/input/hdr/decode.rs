@@ -30,7 +30,7 @@ pub(super) struct Decoded {
 
 /// An encoded histogram is not longer than this, once unpacked.
 const BYTES_MAX: u64 = 64 << 20;
-/// More counts than this no histogram has: five digits over all of 63 bits.
+/// The largest number of counts that a histogram has: five digits over all of 63 bits.
 const COUNTS_MAX: usize = 1 << 25;
 
 /// Decodes a histogram.
