@@ -101,7 +101,7 @@ impl<T> Handle<T> {
     }
 
     #[cfg(all(test, loom))]
-    pub(crate) fn state(&self) -> Snapshot {
+    pub(crate) fn state(&self) -> crate::request::Snapshot {
         self.cell.state.load()
     }
 
