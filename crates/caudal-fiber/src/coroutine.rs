@@ -96,9 +96,11 @@ impl<S> Coroutine<S> {
         !abandoned
     }
 
-    /// Ends the coroutine, and gives its stack back. Nothing that is on the stack is dropped: the body is at a place where nothing on it wants
-    /// to be.
-    pub fn into_stack(self) -> CoroutineStack {
+    /// Ends the coroutine, and gives its stack back. Nothing that is on the stack is dropped.
+    ///
+    /// # Safety
+    /// The body is at a place where nothing on its stack has to be dropped, and nobody refers to anything there.
+    pub unsafe fn into_stack(self) -> CoroutineStack {
         self.stack
     }
 }

@@ -39,7 +39,8 @@
 //!     assert!(counter.resume());
 //!     assert_eq!(counter.own().get(), step);
 //! }
-//! stacks.give(counter.into_stack());
+//! // SAFETY: `count` has nothing on its stack.
+//! stacks.give(unsafe { counter.into_stack() });
 //! # Ok::<(), caudal_fiber::stack::StackError>(())
 //! ```
 //!

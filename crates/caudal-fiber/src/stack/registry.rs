@@ -1,4 +1,4 @@
-//! Where the stacks of this process lie, for signal handlers: a list that only grows, read without a lock.
+//! Registry of the stacks of this process, for signal handlers: a list that only grows, read without a lock.
 //!
 //! ```text
 //!   HEAD ──▶ entry ──▶ entry ──▶ … ──▶ null        entries are never freed, but used again

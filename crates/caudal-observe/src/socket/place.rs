@@ -1,4 +1,4 @@
-//! Where sockets are, and that nobody else can put any there.
+//! Directory of sockets, and why nobody else can put any there.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -35,6 +35,10 @@ impl Bell {
         unsafe { libc::read(self.0.as_raw_fd(), (&raw mut count).cast(), 8) };
     }
 
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
     /// Waits until the bell rings or one of `others` is readable, at most for `longest`; may return for no reason.
     pub(crate) fn wait_with(&self, others: &[BorrowedFd<'_>], longest: Option<Duration>) {
         let entry =
@@ -48,12 +52,6 @@ impl Bell {
         let span = span.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         // SAFETY: entries and span live during the call.
         unsafe { libc::ppoll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, span, std::ptr::null()) };
-    }
-}
-
-impl AsFd for Bell {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
     }
 }
 

@@ -10,7 +10,6 @@ use super::primitives::{AtomicU32, Ordering};
 pub(crate) struct Bell(AtomicU32);
 
 impl Bell {
-    #[cfg(test)]
     pub(crate) fn new() -> std::io::Result<Bell> {
         Ok(Bell(AtomicU32::new(0)))
     }
@@ -22,6 +21,11 @@ impl Bell {
 
     pub(crate) fn silence(&self) {
         self.0.swap(0, Ordering::Acquire);
+    }
+
+    /// No model polls.
+    pub(crate) fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        unreachable!("a bell of a model has no descriptor")
     }
 
     pub(crate) fn wait_with(&self, _others: &[std::os::fd::BorrowedFd<'_>], longest: Option<Duration>) {

@@ -1,4 +1,4 @@
-//! What stands for the system call in models: a list of who sleeps, under a lock, by the addresses of their words.
+//! Stand-in for the system call in models: a list of sleepers, under a lock, by the addresses of their words.
 //!
 //! As in the kernel the word is compared under the lock under which sleepers queue, and is read without any ordering of its own:
 //! who changes it before waking finds the sleeper queued, or has left the change behind in the lock. A sleep with a limit ends

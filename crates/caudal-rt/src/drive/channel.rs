@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -103,6 +103,10 @@ where
         self.queue.len.store(values.len(), Release);
         if values.is_empty() && !is_over {
             self.queue.bell.silence();
+            if self.queue.senders.load(Acquire) == 0 {
+                // The last one has gone meanwhile, and has rung for that.
+                self.queue.bell.ring();
+            }
         }
         true
     }

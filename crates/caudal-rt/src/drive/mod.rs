@@ -12,7 +12,8 @@
 //! *Replies.* A reply leaves from the worker that did the work: [`Sinks::put`](crate::task::Sinks::put) leaves it with that worker's own
 //! [`Sink`], which sends replies in batches.
 //!
-//! *Back-pressure.* A worker whose sink is full does not ask its source: what it can not answer it does not take in.
+//! *Back-pressure.* A worker whose sink is full does not ask its source: what it can not answer it does not take in. A dispatcher, which asks
+//! all sources, does not look at the sinks of workers.
 //!
 //! [`channel`] has a source within the process, for tests and for programs that bring their requests themselves.
 

@@ -11,9 +11,12 @@
 //! own slot from within.
 
 use std::cell::{Cell, UnsafeCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use crossbeam_utils::CachePadded;
+
+use crate::base::say::say;
 
 /// Replies that a worker gathers at most before its sink is flushed.
 pub const REPLIES_MAX: usize = 32;
@@ -135,7 +138,13 @@ impl<S: Sink> Slot<S> {
             return;
         }
         // SAFETY: as the caller promises.
-        if unsafe { self.with(Sink::flush) } {
+        let flush = || unsafe { self.with(Sink::flush) };
+        // A panic must take neither a worker nor a request along that is not to blame.
+        let has_sent_all = catch_unwind(AssertUnwindSafe(flush)).unwrap_or_else(|_| {
+            say!("a sink of replies has panicked: replies may be lost");
+            true
+        });
+        if has_sent_all {
             self.pending.set(0);
         }
     }

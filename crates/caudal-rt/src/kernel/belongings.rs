@@ -1,4 +1,4 @@
-//! What belongs to a worker's thread and not to its requests, though requests wait on it: learnt when the thread starts.
+//! Words that belong to a worker's thread and not to its requests, though requests wait on them: learnt when the thread starts.
 //!
 //! Two libraries have one futex word a thread, on which their callers sleep. As several requests of the thread may, each needs help:
 //!

@@ -1,4 +1,4 @@
-//! What a handler's thread knows of the coroutine that runs on it: the way from a handler into the runtime.
+//! Context of the running coroutine, as its worker's thread knows it: the way from a handler into the runtime.
 //!
 //! The worker's thread keeps one [`Context`]; the probe's thread-local block points to it (`runtime`), which is reached anew on
 //! each use: a migratable coroutine goes on with another thread's.

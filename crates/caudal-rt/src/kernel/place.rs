@@ -1,4 +1,4 @@
-//! Where a submission puts its request: to the dispatcher, or straight into the inbox of a worker.
+//! Placing of submissions: to the dispatcher, or straight into the inbox of a worker.
 //!
 //! Without a dispatcher each submitting thread places its own, as receive-side scaling does for each flow: nothing is shared
 //! between submitters, each has a policy of its own.

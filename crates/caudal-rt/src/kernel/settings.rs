@@ -1,4 +1,4 @@
-//! What a runtime is told when it starts: the policy's file, and what no policy says.
+//! Settings of a runtime: the policy's system, and all that no policy says. The builder makes them, every thread reads them.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the threads of one runtime share.
+//! State that the threads of one runtime share.
 
 use std::os::fd::BorrowedFd;
 use std::sync::atomic;

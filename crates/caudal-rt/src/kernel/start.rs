@@ -445,6 +445,24 @@ fn run_worker<D: Discipline>(parts: Parts<D>) -> Ended {
 mod tests {
     use super::*;
 
+    fn settings(discipline: &str) -> Settings {
+        let text = format!(
+            "[system]\ncores = 1\npools = \"per-core\"\ndispatch = {{ policy = \"random\" }}\ndiscipline = {discipline}\n"
+        );
+        // Read for the simulator, which runs all of them.
+        Settings::of(&caudal_config::File::parse(&text, "test.toml").unwrap().systems[0])
+    }
+
+    #[test]
+    fn a_discipline_that_no_runtime_runs_is_refused_with_the_names_of_the_others() {
+        let refused = check(&settings("{ policy = \"srpt\" }")).expect_err("it is refused").to_string();
+        for name in Runnable::NAMES {
+            assert!(refused.contains(&format!("\"{name}\"")), "{refused}");
+            let quantum = if *name == "fcfs" { "" } else { ", quantum = \"2us\"" };
+            assert!(check(&settings(&format!("{{ policy = \"{name}\"{quantum} }}"))).is_ok(), "{name}");
+        }
+    }
+
     /// Whether they do is told in a file of its own, which `tests/all/panic_abort.rs` compiles both ways.
     #[test]
     fn a_program_whose_panics_abort_is_refused() {

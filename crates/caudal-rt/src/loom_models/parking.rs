@@ -1,4 +1,4 @@
-//! Who sleeps: the runtime's threads, outside threads, and the helper. A wake-up that is lost is a deadlock, which loom reports.
+//! Models of sleepers: the runtime's threads, outside threads, and the helper. A wake-up that is lost is a deadlock, which loom reports.
 
 use std::ptr::NonNull;
 use std::sync::Arc as StdArc;

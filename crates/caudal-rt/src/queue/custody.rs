@@ -1,4 +1,4 @@
-//! Who ends a worker's requests when the bound of a shutdown is over: the worker itself; or, if that is stuck in a handler, the
+//! Claims on a worker's requests when the bound of a shutdown is over: the worker itself ends them; or, if that is stuck in a handler, the
 //! shutdown, so that nobody waits for requests that are held up behind it.
 //!
 //! # Protocol

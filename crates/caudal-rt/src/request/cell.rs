@@ -73,6 +73,7 @@ impl PartialEq for Request {
 impl Eq for Request {}
 
 impl Request {
+    #[cfg_attr(loom, allow(dead_code))]
     #[inline(always)]
     pub(crate) fn new(cell: &'static Header) -> Request {
         Request(cell)

@@ -1,4 +1,4 @@
-//! What other languages' libraries keep per thread and a coroutine takes along: C++ exceptions in flight.
+//! C++ exceptions in flight, which their library keeps per thread and a coroutine takes along at a switch.
 //!
 //! There is one C++ runtime to a process, and it is looked for when a runtime starts:
 //!

@@ -1,4 +1,4 @@
-//! What a cell holds: a closure of any type, then its result.
+//! Contents of a cell: a closure of any type, then its result. Submissions, workers and handles put and take them.
 
 use std::any::Any;
 use std::mem::{ManuallyDrop, align_of, needs_drop, size_of};

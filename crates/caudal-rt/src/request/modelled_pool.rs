@@ -1,4 +1,4 @@
-//! What stands for the pool in models: cells of one run, each of which becomes free once.
+//! Stand-in for the pool in models: cells of one run, each of which becomes free once.
 //!
 //! The threads of a model are one thread of the system, which loom switches at atomic operations: a thread-local list is the
 //! model's.

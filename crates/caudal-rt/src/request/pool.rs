@@ -1,4 +1,4 @@
-//! Where cells come from: memory that is made once and never unmapped, a home for each thread that submits.
+//! The pool of cells, for submissions: memory that is made once and never unmapped, a home for each thread that submits.
 //!
 //! Cells become free elsewhere, on the worker where their request ended. They go back by *magazines*: a free cell whose storage
 //! holds the addresses of up to [`ROUNDS`] others.

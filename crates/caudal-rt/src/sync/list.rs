@@ -1,4 +1,4 @@
-//! Who waits: an intrusive list, first in, first out, under a small spin lock.
+//! List of waiters, for all locks and channels: intrusive, first in, first out, under a small spin lock.
 //!
 //! ```text
 //!            ┌───────── on the stack of a waiter each ─────────┐

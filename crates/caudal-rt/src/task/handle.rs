@@ -1,4 +1,4 @@
-//! What a submission answers with: the way to a request's result.
+//! Handles: the answer to a submission, and the way to a request's result.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -101,7 +101,7 @@ impl<T> Handle<T> {
     }
 
     #[cfg(all(test, loom))]
-    pub(crate) fn state(&self) -> Snapshot {
+    pub(crate) fn state(&self) -> crate::request::Snapshot {
         self.cell.state.load()
     }
 

@@ -1,4 +1,4 @@
-//! What a request can do about itself and others: yield, end when it was cancelled, not be pre-empted for a while, and submit
+//! Functions for requests, about themselves and others: yield, end when it was cancelled, not be pre-empted for a while, and submit
 //! further requests.
 
 pub(crate) mod handle;

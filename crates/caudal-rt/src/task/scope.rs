@@ -296,7 +296,7 @@ impl Drop for NoWayOut {
 }
 
 /// Runs `body`, in which requests can be submitted that borrow, to the runtime of the calling request. Returns when all of
-/// them have ended; [`Runtime::scope`] does the same from any thread.
+/// them have ended; [`Runtime::scope`](crate::Runtime::scope) does the same from any thread.
 ///
 /// If a request panics, or ends without having run, and nobody has waited for its handle, the scope panics at its end. If the
 /// calling request is cancelled while it waits here, all requests of the scope are, and it unwinds when they have ended. The

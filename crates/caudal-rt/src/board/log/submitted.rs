@@ -1,4 +1,4 @@
-//! Where submitters placed their requests, in a runtime without a dispatcher.
+//! Log of where submitters placed their requests, in a runtime without a dispatcher.
 //!
 //! Submitters are any threads, so no buffer is theirs: they share one. An entry is two words; who has drawn a place from
 //! `next` writes its number first and then, with `Release`, its pool, which is zero until then.

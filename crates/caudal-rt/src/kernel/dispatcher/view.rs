@@ -1,4 +1,4 @@
-//! What a dispatch policy sees of the workers: counts as old as the last look at the boards.
+//! Workers as a dispatch policy sees them: counts as old as the last look at the boards.
 
 use caudal_policy::dispatch::{Counts, Places, Shortest};
 use caudal_policy::{Picos, PoolId};

@@ -1,4 +1,4 @@
-//! Where a stuck worker is: its thread is asked by a signal, and walks its own stack.
+//! Dump of where a stuck worker is: its thread is asked by a signal, and walks its own stack.
 //!
 //! Nobody can walk the stack of a thread that runs but that thread itself. So a thread that was started for it sends the worker's a
 //! signal; the handler, on the thread's alternate stack, walks the frames of the coroutine into [`EXCHANGE`] and returns, and

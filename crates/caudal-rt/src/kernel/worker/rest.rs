@@ -1,4 +1,4 @@
-//! What a worker does that has nothing to run: it looks at others' inboxes, spins, and at last sleeps.
+//! A worker that has nothing to run: it looks at others' inboxes, spins, and at last sleeps.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::time::Duration;

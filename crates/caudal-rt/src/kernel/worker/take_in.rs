@@ -1,4 +1,4 @@
-//! What has come in since a worker looked last: coroutines that can go on, times that are due, requests.
+//! Intake of a worker, of all that has come since it looked last: coroutines that can go on, times that are due, requests.
 
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -1,4 +1,4 @@
-//! What a worker appends to its timeline while one is recorded; the rings are in [`crate::board::timeline`].
+//! Events that a worker appends to its timeline while one is recorded; the rings are in [`crate::board::timeline`].
 
 use caudal_policy::discipline::Discipline;
 
