@@ -1,4 +1,4 @@
-//! What a call of clang does, as far as probes depend on it: does it compile, does it link what, by which linker?
+//! Finds out what a call of clang does, as far as probes depend on it: does it compile, what does it link, by which linker? `cc.rs` asks first.
 //!
 //! Only that is read out of the arguments; they go to clang as they are.
 

@@ -1,4 +1,4 @@
-//! What came out of a link: is it what was asked for?
+//! Checks of a linked file: is it what was asked for? `cc.rs` calls them after each link.
 //!
 //! The pass leaves a note in each module that it sees (`.note.caudal`). A program without one has no probes, in whatever way that came about:
 //! options that came from somewhere else, a compiler that is none of ours. Names say the rest: a probe library that cannot be seen by shared

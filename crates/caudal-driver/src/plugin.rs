@@ -1,4 +1,4 @@
-//! Which plugin: one for the very version of LLVM that is to load it. One of another version crashes the compiler.
+//! Finds the plugin for the very version of LLVM that is to load it, because one of another version crashes the compiler. Called by the drivers.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Our own options: what the pass is told, and with which tools.
+//! The drivers' own options, `--probe-…`: settings of the pass, and which tools to use. Every driver reads its command line by them.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

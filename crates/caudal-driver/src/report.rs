@@ -1,4 +1,4 @@
-//! What the pass wrote, in words.
+//! The report that the pass wrote, in words: for the drivers and for `caudal probes`.
 
 use std::fmt::Write as _;
 use std::io::ErrorKind;

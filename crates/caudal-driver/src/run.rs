@@ -1,4 +1,4 @@
-//! Running the compiler, and saying what went wrong.
+//! Runs the compiler, and says what went wrong. Called by `cc.rs` and by `cargo caudal`, at the end.
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Why the source could not be looked at.
+//! Errors that keep the checks from reading the source.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Arming, the hooks and the clock: what a runtime calls.
+//! Arming, the hooks and the clock: the functions that a runtime calls.
 
 use core::{arch::x86_64::_rdtsc, ffi::c_void, sync::atomic::Ordering};
 

@@ -1,4 +1,4 @@
-//! The probes. Not due: a compare and a jump that is not taken.
+//! The probes that handlers in Rust call by hand. A probe that is not due is a compare and a jump that is not taken.
 //!
 //! The assembly counts as reading all memory (and, in budget mode, changing it), because the block can also be reached
 //! through [`block()`](crate::block()). Locals whose address nobody has stay in registers.

@@ -1,4 +1,4 @@
-//! What the library without Rust exports; see `include/caudal/probe.h`.
+//! The functions and variables that the library without Rust exports. The other files of this crate call them; see `include/caudal/probe.h`.
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU8};

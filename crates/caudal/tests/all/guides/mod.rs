@@ -8,8 +8,13 @@ mod steps;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use self::reader::Reader;
+use self::steps::Step;
+
+/// Held by a page that begins a service: pages call theirs by the same name.
+static SERVES: Mutex<()> = Mutex::new(());
 
 fn clone() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -23,8 +28,10 @@ fn inputs() -> PathBuf {
 /// Does the page `page` of `docs`, in a folder with the reader's own `files`.
 fn done(page: &str, files: &[PathBuf]) {
     let text = std::fs::read_to_string(clone().join("docs").join(page)).unwrap();
-    let mut reader = Reader::new(&clone(), files);
     let steps = steps::of(&text);
+    let serves = steps.iter().any(|step| matches!(step, Step::Begin(_)));
+    let _alone = serves.then(|| SERVES.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut reader = Reader::new(&clone(), files);
     steps.iter().for_each(|step| reader.does(step));
 }
 

@@ -23,6 +23,9 @@ pub(super) struct Reader {
 
 impl Reader {
     /// A reader in a folder that holds nothing but `caudal`, the clone, and copies of `files`, the reader's own.
+    ///
+    /// The clone is a link. A page that builds something of it says `cd caudal` first: there cargo sees the clone's own place, which what it
+    /// builds may remember.
     pub(super) fn new(clone: &Path, files: &[PathBuf]) -> Reader {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -142,6 +145,7 @@ fn terminal(folder: &Path) -> Command {
         .env("HOME", folder.join(".home"))
         // Those of `cargo test` are not the reader's.
         .env_remove("CARGO_TARGET_DIR")
+        .env_remove("LD_LIBRARY_PATH")
         .env_remove("RUSTFLAGS");
     for (name, _) in std::env::vars() {
         if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
