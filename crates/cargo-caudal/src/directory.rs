@@ -14,6 +14,8 @@ use crate::error::Error;
 pub(crate) const LINKER: &str = "caudal-clang";
 /// What it is told there: our options, as a response file.
 pub(crate) const OPTIONS: &str = "link.rsp";
+/// Name of the variable that holds the file that a `cargo caudal --probe-report` above us reads afterwards.
+pub(crate) const REPORT_VARIABLE: &str = "CAUDAL_LINK_REPORT";
 /// What the list of exclusions was when the hash was made.
 pub(crate) const LIST: &str = "list";
 

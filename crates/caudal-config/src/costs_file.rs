@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::de::read_all;
-use crate::error::{ConfigError, Finding, Place};
-use crate::file::BYTES_MAX;
+use crate::error::{BYTES_MAX, ConfigError};
+use crate::finding::{Finding, Place};
 use crate::tree::{self, Node, Value};
 use crate::{Costs, coherence};
 

@@ -5,43 +5,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use caudal_policy::allocation::AllocationConfig;
-use caudal_workload::{ArrivalSpec, Arrivals, Service, ServiceSpec};
 
 use crate::coherence::Host;
 use crate::de::{key_place, unknown_key};
-use crate::error::{ConfigError, Finding, Place, Source};
+use crate::error::{BYTES_MAX, ConfigError};
+use crate::finding::{Finding, Place, Source, note};
 use crate::measure::{or_default, too_few};
-use crate::plan::{Parts, SystemPlan, note, resolve};
+use crate::options::Options;
+use crate::plan::{Parts, SystemPlan, resolve};
 use crate::sweep::{Axis, axes, combination, combinations, fixed};
 use crate::tree::{self, Entry, Node, Value};
 use crate::workload::{LoadLimit, Workload, workload, wrong_load};
 use crate::{Costs, Measure, Offered, POINTS_MAX, System, write};
 
-/// Largest file that is read.
-pub(crate) const BYTES_MAX: u64 = 4 << 20;
-
 /// Tables of a file.
 pub(crate) const FILE_KEYS: [&str; 4] = ["workload", "system", "costs", "measure"];
-
-/// How a file is read.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Settings that win over the file's: `system.discipline.quantum=1us`. Applied in this order, before
-    /// anything is checked.
-    pub overrides: Vec<String>,
-    /// Who is to run it.
-    pub host: Host,
-    /// Service times that were compiled already, instead of `service` of the file.
-    pub service: Option<(ServiceSpec, Service)>,
-    /// Arrivals that were compiled already, instead of `arrivals` of the file.
-    pub arrivals: Option<(ArrivalSpec, Arrivals)>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { overrides: Vec::new(), host: Host::Simulator, service: None, arrivals: None }
-    }
-}
 
 /// A file that describes one system or several, all checked.
 #[derive(Debug)]

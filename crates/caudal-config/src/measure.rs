@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::de::read_all;
-use crate::error::{Finding, Place};
+use crate::finding::{Finding, Place};
 use crate::tree::Node;
 
 /// The `[measure]` table. All keys are optional.

@@ -4,8 +4,10 @@ use caudal_policy::allocation::AllocationConfig;
 
 use crate::coherence::{self, Host, Incoherence};
 use crate::de::{read, read_all, read_strictly, unknown_key};
-use crate::error::{ConfigError, Finding, Place, Source, suggest};
+use crate::error::ConfigError;
+use crate::finding::{Finding, Place, Source, note};
 use crate::presets::{Preset, find_preset, nearest_preset, presets};
+use crate::suggest::suggest;
 use crate::tree::{Node, Value, built_in, set_override};
 use crate::{CORES_MAX, ContextsConfig, Costs, System};
 
@@ -167,11 +169,6 @@ pub(crate) fn resolve(parts: &Parts<'_>) -> Result<SystemPlan, Vec<Finding>> {
         return Ok(SystemPlan { system, costs, preset, varied: Vec::new() });
     }
     Err(broken.iter().map(|incoherence| merged.locate(incoherence, parts)).collect())
-}
-
-/// The value, or `None` with its findings noted.
-pub(crate) fn note<T>(findings: &mut Vec<Finding>, result: Result<T, Vec<Finding>>) -> Option<T> {
-    result.map_err(|more| findings.extend(more)).ok()
 }
 
 fn unknown_keys(system: &Node) -> Vec<Finding> {

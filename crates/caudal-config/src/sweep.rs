@@ -1,6 +1,6 @@
 //! Lists where one value belongs are swept: every combination of them is a point.
 
-use crate::error::{Finding, Place};
+use crate::finding::{Finding, Place};
 use crate::tree::{Node, Value, join};
 
 /// Most points of a file.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{Finding, Place, Source};
+use crate::finding::{Finding, Place, Source};
 
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use caudal_workload::{ArrivalSpec, Arrivals, Dag, DagSpec, Graphs, Service, ServiceSpec, WorkloadError};
 
+use crate::Rate;
 use crate::de::{key_place, read, unknown_key};
-use crate::error::{Finding, Place};
-use crate::plan::note;
+use crate::finding::{Finding, Place, note};
+use crate::options::Options;
 use crate::tree::{Node, Value};
-use crate::{Options, Rate};
 
 /// What arrives at a system.
 #[derive(Clone, Debug)]

@@ -14,12 +14,14 @@ mod misses;
 mod report;
 mod row;
 mod table;
+mod target;
 pub mod timeline;
 mod views;
 mod waits;
 
 pub use error::{ExportError, RowError, TimelineError};
 pub use misses::{Misses, miss_name};
-pub use report::{Answer, Outcome, PlainTable, Report, TargetLine, Verdict};
+pub use report::{Answer, Outcome, PlainTable, Report, Verdict};
 pub use row::{ClassRow, Counted, Metric, Row, Stat, Stats};
 pub use table::{Reach, SystemLine};
+pub use target::TargetLine;

@@ -6,8 +6,9 @@ use minijinja::{AutoEscape, Environment, Value, context};
 use serde::{Deserialize, Serialize};
 
 use crate::chart::{Chart, Inks, Mark, STYLE, Size, Unit, draw, escape, is_curve_of, swatch};
-use crate::row::{Counted, Metric, Row, Stat};
+use crate::row::{Counted, Row, Stat};
 use crate::table::{self, Goal, Reach, SystemLine};
+use crate::target::TargetLine;
 use crate::views::Subject;
 use crate::waits::{self, SystemWaits};
 
@@ -86,21 +87,6 @@ pub struct PlainTable {
     pub marked: Vec<usize>,
 }
 
-/// A latency target.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct TargetLine {
-    /// The target as the user put it: `get p99.9 < 50us`.
-    pub label: String,
-    /// The class that it is for; all requests if none.
-    pub class: Option<String>,
-    /// Latency, slowdown, waiting or miss ratio.
-    pub metric: Metric,
-    /// Name of the statistic, such as `p99.9`; of a miss ratio, the latency as [`crate::miss_name`] calls it.
-    pub percentile: String,
-    /// The bound: nanoseconds, a ratio, or a share.
-    pub value: f64,
-}
-
 /// What became of a statement of a paper.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Verdict {
@@ -126,22 +112,6 @@ pub enum Outcome {
     /// The intervals are too wide to say.
     #[serde(rename = "undecided")]
     Undecided,
-}
-
-impl TargetLine {
-    /// The statistic that the target bounds. What a run shows that was too short for the steady state is a lower bound.
-    #[must_use]
-    pub fn of(&self, row: &Row) -> Option<Stat> {
-        row.steady_stat(self.class.as_deref(), self.metric, &self.percentile)
-    }
-
-    fn unit(&self) -> Unit {
-        match self.metric {
-            Metric::Latency | Metric::Wait => Unit::Nanoseconds,
-            Metric::Slowdown => Unit::Times,
-            Metric::Miss => Unit::Percent,
-        }
-    }
 }
 
 #[derive(Serialize)]

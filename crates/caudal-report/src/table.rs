@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::report::TargetLine;
 use crate::row::{Counted, Row, Stat};
+use crate::target::TargetLine;
 use crate::views::{Along, curves, varies};
 
 /// A system's line in the table.

@@ -4,8 +4,8 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use crate::chart::{Axis, Chart, Level, Mark, Plot, Point, Series, Spread, Unit, Variant};
-use crate::report::TargetLine;
 use crate::row::{Counted, Metric, Row, Stat};
+use crate::target::TargetLine;
 
 /// What a curve runs along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@
 
 use indexmap::IndexSet;
 
-use crate::report::TargetLine;
 use crate::row::{Counted, Row, Stats};
 use crate::table::{Goal, SystemLine};
+use crate::target::TargetLine;
 use crate::views::curves;
 
 /// What a row calls the time from arrival to the first turn, and the part of it behind long requests.

@@ -78,7 +78,7 @@ fn watch_for_interrupts() -> miette::Result<Arc<AtomicBool>> {
             if let Some(tidy_up) = BEFORE_EXIT.get() {
                 tidy_up();
             }
-            std::process::exit(i32::from(crate::exit::INTERRUPTED));
+            std::process::exit(i32::from(crate::exit_code::INTERRUPTED));
         }
         errln!("\nstopping; once more to stop at once");
     })

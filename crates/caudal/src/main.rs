@@ -1,6 +1,6 @@
 //! `caudal`: from a measured service to the policy that keeps its tail short.
 //!
-//! stdout is data, stderr is progress and errors. Exit codes: see [`exit`].
+//! stdout is data, stderr is progress and errors. Exit codes: see [`exit_code`].
 
 #[macro_use]
 mod out;
@@ -10,6 +10,7 @@ mod bounds;
 mod commands;
 mod describe;
 mod exit;
+mod exit_code;
 mod global;
 mod numbers;
 mod progress;

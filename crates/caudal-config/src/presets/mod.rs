@@ -77,7 +77,7 @@ pub fn find_preset(name: &str) -> Option<&'static Preset> {
 
 /// The name that a misspelt one probably stands for.
 pub fn nearest_preset(name: &str) -> Option<&'static str> {
-    crate::error::nearest(
+    crate::suggest::nearest(
         name,
         presets().flat_map(|preset| [preset.name].into_iter().chain(preset.aliases.iter().copied())),
     )

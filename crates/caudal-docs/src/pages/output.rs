@@ -105,7 +105,7 @@ const PARTS_OF_PLANS: [Shown; 7] = [
 
 pub(super) fn body(root: &Path) -> Result<String, DocsError> {
     let mut text = INTRO.to_owned();
-    text += &format!("\n{}\n", exit_codes(&root.join("crates/caudal/src/exit.rs"))?);
+    text += &format!("\n{}\n", exit_codes(&root.join("crates/caudal/src/exit_code.rs"))?);
     text +=
         &format!("\n## Results directories\n\n{}\n", results(&root.join("crates/caudal/src/results.rs"))?);
     text += ROWS;

@@ -1,5 +1,6 @@
 //! `caudal lanes`: where lanes should end for a service, and how many servers each should be entitled to.
 
+mod classes;
 mod report;
 mod show;
 
@@ -23,7 +24,8 @@ use serde_json::{Value, json};
 use super::arrives::Arrives;
 use super::input::Input;
 use super::kept::{self, Kept};
-use crate::exit::{self, Interrupted};
+use crate::exit::Interrupted;
+use crate::exit_code;
 use crate::global::Global;
 use crate::numbers;
 use crate::progress::Progress;
@@ -147,7 +149,7 @@ pub(crate) fn run(args: &LanesArgs, global: &Global) -> miette::Result<ExitCode>
         );
         return Err(Interrupted(so_far).into());
     }
-    Ok(if answer.is_worth_it() { ExitCode::SUCCESS } else { ExitCode::from(exit::NO) })
+    Ok(if answer.is_worth_it() { ExitCode::SUCCESS } else { ExitCode::from(exit_code::NO) })
 }
 
 fn searched(question: &LanesQuestion, kept: &Kept, global: &Global) -> Result<LanesAnswer, TuneError> {

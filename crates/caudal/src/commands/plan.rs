@@ -20,6 +20,7 @@ use super::arrives::Arrives;
 use super::forks::Forks;
 use super::kept::{self, Kept};
 use crate::exit::{self, Interrupted};
+use crate::exit_code;
 use crate::global::Global;
 use crate::numbers;
 use crate::progress::Progress;
@@ -115,7 +116,7 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> 
     if plan.interrupted {
         return Err(Interrupted(so_far(&plan, &dir)).into());
     }
-    Ok(if plan.winner.is_some() { ExitCode::SUCCESS } else { ExitCode::from(exit::NO) })
+    Ok(if plan.winner.is_some() { ExitCode::SUCCESS } else { ExitCode::from(exit_code::NO) })
 }
 
 /// What to say of a miss target for requests that are done by one core each: it is what is asked of those that fork.

@@ -11,14 +11,18 @@ use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use serde_json::json;
 
-use crate::exit::{self, Interrupted};
+use crate::exit::Interrupted;
+use crate::exit_code;
 use crate::global::Global;
 use crate::progress::Progress;
-use crate::reproduce::figure::{Figure, Measured, Source};
-use crate::reproduce::page::{self, Judged, word};
+use crate::reproduce::figure::{Figure, Source};
+use crate::reproduce::judged::Judged;
+use crate::reproduce::measured::Measured;
+use crate::reproduce::page::{self, word};
+use crate::reproduce::parallel::RunError;
 use crate::reproduce::record::{Record, Recorded};
 use crate::reproduce::refine::refine;
-use crate::reproduce::run::{Plan, RunError};
+use crate::reproduce::run::Plan;
 use crate::reproduce::{FIGURES, overview, stands_for};
 use crate::results::{cannot_write, make_dir, write_whole};
 
@@ -77,7 +81,7 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> miette::Result<ExitC
     }
     let failed =
         all.iter().flat_map(|judged| &judged.verdicts).any(|verdict| verdict.verdict == Outcome::DoesNotHold);
-    Ok(if args.strict && failed { ExitCode::from(exit::NO) } else { ExitCode::SUCCESS })
+    Ok(if args.strict && failed { ExitCode::from(exit_code::NO) } else { ExitCode::SUCCESS })
 }
 
 /// No figure: the pages are made of what is kept.

@@ -10,7 +10,8 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::bounds;
-use crate::exit::{self, Failure, Interrupted};
+use crate::exit::{Failure, Interrupted};
+use crate::exit_code;
 use crate::global::Global;
 use crate::results::{Meta, Results, digest, digests, make_dir};
 use crate::sweep::{HDR, Stopped, Swept, sweep};
@@ -86,7 +87,7 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
             Err(Interrupted(format!(": {done}{how}")).into())
         }
         Err(Stopped::Failed(error)) => Err(error),
-        Ok(()) if broken > 0 => Ok(ExitCode::from(exit::NO)),
+        Ok(()) if broken > 0 => Ok(ExitCode::from(exit_code::NO)),
         Ok(()) => Ok(ExitCode::SUCCESS),
     }
 }

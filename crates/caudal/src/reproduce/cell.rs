@@ -71,6 +71,9 @@ pub(crate) struct Cell {
     pub(crate) row: Value,
 }
 
+/// Confidence of the intervals that tables and charts show.
+pub(crate) const CONFIDENCE: f64 = 0.95;
+
 /// A statistic of a cell: a percentile, 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stat {

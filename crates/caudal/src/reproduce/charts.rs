@@ -3,9 +3,9 @@
 use caudal_report::chart::{Axis, Chart, Mark, Plot, Point, Series, Spread, Unit, Variant};
 use caudal_stats::Estimate;
 
+use super::cell::CONFIDENCE;
 use super::cell::{Cell, Stat};
-use super::figure::Measured;
-use super::tables::CONFIDENCE;
+use super::measured::Measured;
 
 /// Systems that nobody can build: drawn as lines to compare with.
 const REFERENCES: [&str; 4] = ["single-queue", "jbsq-3", "no-balancing", "CT"];

@@ -4,8 +4,8 @@ use caudal_stats::{Estimate, Linear};
 
 use super::cell::{Cell, Stat, common_replications, typical};
 use super::claim::{Ask, Claim, Limit};
-use super::figure::Measured;
-use super::ideal::Ideal;
+use super::ideal::{Ideal, Way};
+use super::measured::Measured;
 
 /// The median and the tails that all figures of the policies paper report.
 pub(crate) const LATENCIES: [Stat; 3] = [Stat::Latency(50.0), Stat::Latency(99.0), Stat::Latency(99.9)];
@@ -165,15 +165,6 @@ pub(crate) fn curve_ratios<'a>(
         };
         Claim::new(place.clone(), value, limit).about(&cells)
     })
-}
-
-/// In which direction the way to the single queue's curve is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// The latency over the single queue's on as many cores.
-    Latency,
-    /// The factor by which both the latency and the cores would have to shrink.
-    Both,
 }
 
 /// Is the tail of the first system's point nearer to the single queue's curve than that of the second one?

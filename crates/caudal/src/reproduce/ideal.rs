@@ -8,7 +8,15 @@
 use caudal_stats::Linear;
 
 use super::cell::{Cell, Stat};
-use super::compare::Way;
+
+/// In which direction the way to the single queue's curve is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The latency over the single queue's on as many cores.
+    Latency,
+    /// The factor by which both the latency and the cores would have to shrink.
+    Both,
+}
 
 /// The single queue that carries a point's load.
 pub(crate) struct Ideal {

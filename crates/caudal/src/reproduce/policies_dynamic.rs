@@ -3,9 +3,12 @@
 
 use super::charts;
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, judge, prefixed};
-use super::compare::{LATENCIES, MEDIAN, TAIL, Way, against_curve, along_cores, nearer};
-use super::figure::{Measured, Statement, Study};
-use super::tables::{Sheet, authors_sheet, dynamic_sheet, static_sheets};
+use super::compare::{LATENCIES, MEDIAN, TAIL, against_curve, along_cores, nearer};
+use super::figure::{Statement, Study};
+use super::ideal::Way;
+use super::measured::Measured;
+use super::sheet::Sheet;
+use super::tables::{authors_sheet, dynamic_sheet, static_sheets};
 use super::words::UNCHANGED;
 use caudal_report::chart::Chart;
 

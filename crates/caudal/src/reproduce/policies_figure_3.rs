@@ -8,8 +8,10 @@ use super::cell::{Cell, Stat};
 use super::charts;
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, each, judge, one, prefixed};
 use super::compare::{LATENCIES, MEDIAN, TAIL, along_cores, where_both_carry};
-use super::figure::{Figure, Kind, Measured, Source, Statement, Study};
-use super::tables::{Sheet, authors_sheet, static_sheets};
+use super::figure::{Figure, Kind, Source, Statement, Study};
+use super::measured::Measured;
+use super::sheet::Sheet;
+use super::tables::{authors_sheet, static_sheets};
 use super::words::{MARGINAL, MUCH};
 
 /// The first is faster than the second.

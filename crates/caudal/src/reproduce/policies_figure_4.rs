@@ -7,7 +7,8 @@ use super::cell::Stat;
 use super::charts;
 use super::claim::{Claim, Finding, Limit, Needs, all, judge, one};
 use super::compare::{LATENCIES, MEDIAN, TAIL, along_cores};
-use super::figure::{Figure, Kind, Measured, Source, Statement, Study};
+use super::figure::{Figure, Kind, Source, Statement, Study};
+use super::measured::Measured;
 use super::tables::static_sheets;
 use super::words::{MARGINAL, UNCHANGED};
 

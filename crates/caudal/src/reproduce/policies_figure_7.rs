@@ -3,13 +3,16 @@
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
 
+use super::cell::CONFIDENCE;
 use super::cell::{Cell, apart, common_replications};
 use super::charts::{Axes, curves};
 use super::claim::{Ask, Claim, Finding, Limit, all, each, one};
 use super::compare::{TAIL, spread};
-use super::figure::{Figure, Kind, Measured, Source, Statement, Study};
+use super::figure::{Figure, Kind, Source, Statement, Study};
+use super::measured::Measured;
 use super::policies_dynamic::efficiency_bound;
-use super::tables::{CONFIDENCE, Sheet, dynamic_sheet};
+use super::sheet::Sheet;
+use super::tables::dynamic_sheet;
 use super::words::SIMILAR;
 
 pub(crate) const FIGURE: Figure = Figure {

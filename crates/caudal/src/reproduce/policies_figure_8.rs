@@ -4,12 +4,14 @@
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::{Estimate, Linear};
 
+use super::cell::CONFIDENCE;
 use super::cell::{Cell, Stat, common_replications};
 use super::charts::{Axes, curves};
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, judge, one};
 use super::compare::{MEDIAN, TAIL, ratio};
-use super::figure::{Figure, Kind, Measured, Source, Statement};
-use super::tables::{CONFIDENCE, dynamic_sheet};
+use super::figure::{Figure, Kind, Source, Statement};
+use super::measured::Measured;
+use super::tables::dynamic_sheet;
 use super::words::SIMILAR;
 
 pub(crate) const FIGURE: Figure = Figure {

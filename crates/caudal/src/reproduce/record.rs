@@ -7,7 +7,7 @@ use caudal_stats::Estimate;
 use serde::{Deserialize, Serialize};
 
 use super::figure::{Figure, Statement};
-use super::page::Judged;
+use super::judged::Judged;
 use super::size::{self, Compared, Paper};
 
 /// A figure as it came out.
@@ -127,7 +127,7 @@ impl Sign {
 
 impl Line<'_> {
     pub(crate) fn sign(&self) -> Sign {
-        if super::claims::not_comparable(self.figure.name, self.statement.text).is_some() {
+        if super::readings::not_comparable(self.figure.name, self.statement.text).is_some() {
             return Sign::NotComparable;
         }
         match self.found.verdict {

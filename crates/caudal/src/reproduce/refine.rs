@@ -11,10 +11,12 @@ use caudal_config::Point;
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_sim::experiment::Results;
 
-use super::cell::{Cell, CellId};
+use super::cell::CellId;
 use super::claim::{LOOKS, Want};
-use super::figure::{Figure, Measured, Study};
-use super::run::{Plan, RunError, in_parallel};
+use super::figure::{Figure, Study};
+use super::measured::Measured;
+use super::parallel::{RunError, in_parallel};
+use super::run::Plan;
 use crate::global::Global;
 use crate::progress::Progress;
 
@@ -168,9 +170,6 @@ fn events(point: &Point) -> f64 {
         _ => 1.0,
     }
 }
-
-/// A cell with the results that it was made of.
-pub(crate) type Refined = (Cell, Results);
 
 #[cfg(test)]
 mod tests {

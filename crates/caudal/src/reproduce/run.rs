@@ -1,17 +1,17 @@
 //! Simulating the points of a figure on several threads, keeping every replication.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use caudal_config::{File, Measure, Point};
-use caudal_sim::experiment::{Crew, ExperimentError, Judged, Results};
+use caudal_sim::experiment::{Crew, Judged, Results};
 use caudal_sim::sweep::experiment;
 
 use super::cell::{Cell, CellId};
 use super::claim::Want;
-use super::figure::{Figure, Kind, Measured};
-use super::refine::Refined;
+use super::figure::{Figure, Kind};
+use super::measured::{Measured, Refined};
+use super::parallel::{RunError, in_parallel};
 use super::search::{Highest, Search};
 use super::thresholds::Thresholds;
 use super::trace::Trace;
@@ -22,14 +22,6 @@ use crate::progress::Progress;
 const QUICK_SHARE: u64 = 8;
 /// Least requests of a replication.
 const REQUESTS_MIN: u64 = 4_000;
-
-/// Why a figure could not be measured.
-#[derive(Debug, thiserror::Error)]
-#[error("{point}: {source}")]
-pub(crate) struct RunError {
-    pub(crate) point: String,
-    pub(crate) source: ExperimentError,
-}
 
 /// What is to be simulated for a figure.
 #[derive(Default)]
@@ -179,34 +171,4 @@ fn hurried(measure: &Measure) -> Measure {
         other => other,
     };
     Measure { requests: measure.requests.map(less), warm_up, ..measure.clone() }
-}
-
-/// `work` on all `items`, one at a time on each thread; the results are in the order of the items.
-pub(crate) fn in_parallel<T: Sync, R: Send>(
-    threads: usize,
-    items: &[T],
-    work: impl Fn(&T) -> Result<R, RunError> + Sync,
-) -> Result<Vec<R>, RunError> {
-    let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, Result<R, RunError>)>> = Mutex::new(Vec::new());
-    let one_by_one = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(index) else { return };
-            let result = work(item);
-            if result.is_err() {
-                next.store(usize::MAX / 2, Ordering::Relaxed);
-            }
-            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, result));
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.clamp(1, items.len().max(1)) {
-            scope.spawn(one_by_one);
-        }
-        one_by_one();
-    });
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, result)| result).collect()
 }

@@ -422,7 +422,7 @@ const IDEAL: &[(&str, &str, f64)] = &[
 
 /// What the paper gives for a statement.
 pub(crate) fn of(figure: &str, statement: &str) -> Option<Paper> {
-    let claim = super::claims::claim(statement);
+    let claim = super::readings::claim(statement);
     let exactly = SIZES.iter().find(|(name, text, _)| *name == figure && *text == statement);
     // A reading that is a figure by itself has the number of the claim.
     let same = SIZES.iter().find(|(name, text, _)| *text == claim && (*name == figure || statement != claim));

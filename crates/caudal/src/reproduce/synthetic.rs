@@ -4,7 +4,7 @@ use caudal_stats::{Estimate, Histogram, Replicated};
 use serde_json::Value;
 
 use super::cell::{Cell, CellId, STATIC};
-use super::figure::Measured;
+use super::measured::Measured;
 
 /// A static point whose latencies are spread evenly by ± half around `median_ns`, alike in 16 replications up to
 /// `noise` (a share of them).

@@ -4,6 +4,7 @@ use caudal_stats::Estimate;
 use caudal_tune::lanes::{Drifted, Judged, LanesAnswer, LanesQuestion};
 use caudal_tune::spelled;
 
+use super::classes::classes;
 use crate::answer::{Columns, Screen};
 use crate::table::{Table, digits, estimate, time};
 
@@ -55,7 +56,7 @@ fn all(screen: &mut Screen, question: &LanesQuestion, answer: &LanesAnswer) {
         screen.as_it_is(&table.to_string());
         screen.gap();
     }
-    if let Some(classes) = super::report::classes(answer) {
+    if let Some(classes) = classes(answer) {
         let head: Vec<&str> = classes.head.iter().map(String::as_str).collect();
         let mut table = Table::new(&head);
         classes.lines.into_iter().for_each(|line| table.row(line));

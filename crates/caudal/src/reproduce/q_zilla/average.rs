@@ -4,7 +4,7 @@ use caudal_stats::Estimate;
 
 use super::super::cell::Cell;
 use super::super::claim::{Ask, Claim, Limit};
-use super::super::figure::Measured;
+use super::super::measured::Measured;
 use super::{P99, pairs};
 
 /// The geometric mean of ratios that are independent of one another, as different services are: their logarithms' errors

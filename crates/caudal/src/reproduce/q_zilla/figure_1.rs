@@ -1,7 +1,8 @@
 //! Figure 1: one queue for each context, for each core, or for all.
 
 use super::super::claim::{Limit, Needs, all, judge};
-use super::super::figure::{Figure, Kind, Measured, Statement};
+use super::super::figure::{Figure, Kind, Statement};
+use super::super::measured::Measured;
 use super::super::words::{SIMILAR, UNCHANGED};
 use super::average::average;
 use super::{ROUTING, chart, everywhere, pairs, sheets, sources};

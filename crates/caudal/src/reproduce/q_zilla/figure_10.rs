@@ -2,10 +2,12 @@
 
 use caudal_stats::Estimate;
 
+use super::super::cell::CONFIDENCE;
 use super::super::cell::{Cell, apart};
 use super::super::claim::{Ask, Claim, Limit, Needs, all, judge};
-use super::super::figure::{Figure, Kind, Measured, Statement};
-use super::super::tables::{CONFIDENCE, Sheet};
+use super::super::figure::{Figure, Kind, Statement};
+use super::super::measured::Measured;
+use super::super::sheet::Sheet;
 use super::super::words::MUCH;
 use super::{P99, RSC, chart, judged, pairs, sheet, sources};
 use crate::table;

@@ -3,10 +3,13 @@
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
 
+use super::super::cell::CONFIDENCE;
 use super::super::cell::{Cell, apart};
 use super::super::claim::{Ask, Claim, Finding, Limit, all, one};
-use super::super::figure::{Figure, Kind, Measured, Statement};
-use super::super::tables::{CONFIDENCE, Sheet, pivot};
+use super::super::figure::{Figure, Kind, Statement};
+use super::super::measured::Measured;
+use super::super::sheet::Sheet;
+use super::super::tables::pivot;
 use super::super::words::MUCH;
 use super::{P99, ROUTING, STEMMING, interval, judged, ratio, sources};
 use crate::table::digits;

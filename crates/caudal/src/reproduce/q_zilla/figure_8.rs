@@ -4,7 +4,8 @@ use caudal_report::chart::Chart;
 
 use super::super::cell::Cell;
 use super::super::claim::{Ask, Finding, Limit, Needs, all, judge};
-use super::super::figure::{Figure, Kind, Measured, Statement, Study};
+use super::super::figure::{Figure, Kind, Statement, Study};
+use super::super::measured::Measured;
 use super::super::words::{MUCH, UNCHANGED};
 use super::average::{average, grows};
 use super::{P99, RSC, SAME_LANES, chart, everywhere, pairs, ratio, sheets, sources};

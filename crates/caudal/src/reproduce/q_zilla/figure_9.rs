@@ -3,7 +3,8 @@
 use caudal_report::chart::Chart;
 
 use super::super::claim::{Finding, Limit, Needs, all, judge};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
+use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::measured::Measured;
 use super::super::words::{COMPETITIVE, MUCH, UNCHANGED};
 use super::average::{average, grows};
 use super::{chart, everywhere, sheets, sources};

@@ -20,11 +20,13 @@ pub(crate) use self::figure_8::{FIGURE_8A, FIGURE_8B, FIGURE_8C};
 pub(crate) use self::figure_9::{FIGURE_9A, FIGURE_9B, FIGURE_9C};
 pub(crate) use self::figure_10::FIGURE_10;
 pub(crate) use self::pareto::{FIGURE_8_PARETO, FIGURE_9_PARETO};
+use super::cell::CONFIDENCE;
 use super::cell::{Cell, Stat};
 use super::claim::{Ask, Limit};
 use super::compare::ratio;
-use super::figure::Measured;
-use super::tables::{CONFIDENCE, Sheet, pivot};
+use super::measured::Measured;
+use super::sheet::Sheet;
+use super::tables::pivot;
 
 /// The percentile of all figures.
 const P99: Stat = Stat::Latency(99.0);

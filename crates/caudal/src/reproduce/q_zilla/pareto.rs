@@ -8,7 +8,8 @@ use caudal_report::chart::Chart;
 
 use super::super::cell::{Cell, apart};
 use super::super::claim::{Ask, Claim, Finding, Limit, all};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
+use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::measured::Measured;
 use super::super::words::UNCHANGED;
 use super::{P99, chart, ratio, sheets};
 

@@ -2,7 +2,8 @@
 
 use caudal_stats::{Estimate, Linear, Replicated};
 
-use super::{CONFIDENCE, Within};
+use super::super::cell::CONFIDENCE;
+use super::Within;
 
 /// What a search found.
 #[derive(Clone, Debug)]

@@ -29,7 +29,8 @@ use caudal_stats::{Estimate, Replicated};
 use self::bracket::{Seen, bracket};
 pub(crate) use self::crossing::{Crossing, Highest, crossing};
 pub(crate) use self::within::Within;
-use super::run::RunError;
+use super::cell::CONFIDENCE;
+use super::parallel::RunError;
 use crate::global::Global;
 use crate::progress::Progress;
 
@@ -68,9 +69,6 @@ pub(crate) struct Search {
     plan: Arc<SystemPlan>,
     quick: bool,
 }
-
-/// Confidence of what is written and drawn.
-const CONFIDENCE: f64 = super::tables::CONFIDENCE;
 
 impl Search {
     /// Steps of progress of a search: about as many loads are tried.

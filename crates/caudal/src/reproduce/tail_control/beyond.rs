@@ -1,8 +1,9 @@
 //! Beyond the paper: what tail-control may gain by more than it has, and what no order of requests gets past.
 
 use super::super::claim::{Ask, Finding, Limit, all};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
-use super::super::tables::Sheet;
+use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::measured::Measured;
+use super::super::sheet::Sheet;
 use super::super::words::UNCHANGED;
 use super::miss::Product;
 use super::setting::{against, at, loads, targets};

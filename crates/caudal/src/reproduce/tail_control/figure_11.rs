@@ -3,9 +3,11 @@
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
 
+use super::super::cell::CONFIDENCE;
 use super::super::claim::{Ask, Finding, Limit, Needs, all, interval, judge};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
-use super::super::tables::{CONFIDENCE, Sheet};
+use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::measured::Measured;
+use super::super::sheet::Sheet;
 use super::super::words::{MARGINAL, UNCHANGED};
 use super::setting::{Setting, settings};
 use super::{ADMIT, FEWER, MORE, STEAL};

@@ -4,11 +4,13 @@ use caudal_policy::Picos;
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
 
+use super::super::cell::CONFIDENCE;
 use super::super::cell::{Cell, common_replications};
 use super::super::claim::{Ask, Claim, Finding, Limit, all, interval};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
+use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::measured::Measured;
 use super::super::search::{Crossing, crossing};
-use super::super::tables::{CONFIDENCE, Sheet};
+use super::super::sheet::Sheet;
 use super::miss::Aim;
 use super::{ADMIT, CONTROL, STEAL};
 use crate::table::digits;

@@ -5,8 +5,9 @@ use caudal_report::chart::{Axis, Chart, Level, Plot, Point, Series, Spread, Unit
 use caudal_stats::Estimate;
 
 use super::super::claim::{Ask, Claim, Finding, Limit, all};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
-use super::super::tables::Sheet;
+use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::measured::Measured;
+use super::super::sheet::Sheet;
 use super::super::trace::Trace;
 use super::super::words::SIMILAR;
 use super::{CONTROL, STEAL};

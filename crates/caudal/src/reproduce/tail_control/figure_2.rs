@@ -2,9 +2,11 @@
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 
+use super::super::cell::CONFIDENCE;
 use super::super::claim::{Finding, Needs, all, each, judge};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
-use super::super::tables::{CONFIDENCE, Sheet};
+use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::measured::Measured;
+use super::super::sheet::Sheet;
 use super::setting::{against, at, loads, targets};
 use super::show::ratios;
 use super::{ADMIT, FEWER, STEAL};

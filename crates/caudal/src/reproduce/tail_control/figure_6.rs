@@ -1,7 +1,8 @@
 //! Figure 6: the work of a web search at three loads.
 
 use super::super::claim::{Ask, Finding, all, each};
-use super::super::figure::{Figure, Kind, Measured, Statement, Study};
+use super::super::figure::{Figure, Kind, Statement, Study};
+use super::super::measured::Measured;
 use super::setting::{Setting, against, at, loads, longest, shortest, targets};
 use super::show::{chart, sheets};
 use super::{ADMIT, CONTROL, FEWER, STEAL, THAN_BETTER, ahead_of_both, mostly};

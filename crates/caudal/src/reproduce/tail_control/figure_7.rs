@@ -1,7 +1,8 @@
 //! Figure 7: the work of option pricing at three loads.
 
 use super::super::claim::{Finding, Limit, Needs, all, judge};
-use super::super::figure::{Figure, Kind, Measured, Statement, Study};
+use super::super::figure::{Figure, Kind, Statement, Study};
+use super::super::measured::Measured;
 use super::super::words::{MUCH, UNCHANGED};
 use super::setting::{Setting, against, at, longest, targets};
 use super::show::{chart, sheets};

@@ -1,7 +1,8 @@
 //! Figure 7, second reading: thresholds of a table that ends at twice the average number of active requests.
 
 use super::super::claim::{Ask, Finding, Limit, Needs, all, judge};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
+use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::measured::Measured;
 use super::super::words::{MUCH, UNCHANGED};
 use super::setting::{Setting, settings};
 use super::show::{chart, ratios};

@@ -2,8 +2,9 @@
 //! the work of requests.
 
 use super::super::claim::{Ask, Finding, Limit, all};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
-use super::super::tables::Sheet;
+use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::measured::Measured;
+use super::super::sheet::Sheet;
 use super::super::words::{MARGINAL, SIMILAR, UNCHANGED};
 use super::setting::{against, at, longest, shortest};
 use super::show::{chart, sheet};

@@ -1,7 +1,8 @@
 //! Beyond the paper: how much it matters how many parallel loops a request is.
 
 use super::super::claim::{Ask, Finding, Limit, all};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
+use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::measured::Measured;
 use super::super::words::{MARGINAL, UNCHANGED};
 use super::setting::{Setting, at, targets};
 use super::show::{chart, sheets};

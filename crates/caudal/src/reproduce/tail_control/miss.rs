@@ -7,9 +7,9 @@
 use caudal_policy::Picos;
 use caudal_stats::{Estimate, Linear};
 
+use super::super::cell::CONFIDENCE;
 use super::super::cell::{Cell, common_replications};
 use super::super::claim::{Ask, Claim, Limit};
-use super::super::tables::CONFIDENCE;
 
 /// A ratio whose interval is wider leaves its claim open, unless it is far from the limit.
 const KNOWN_TO: f64 = 0.1;

@@ -63,7 +63,7 @@ pub(crate) use self::loops::FIGURE_LOOPS;
 use self::setting::{against, settings};
 pub(crate) use self::small::FIGURE_SMALL;
 use super::claim::{Ask, Finding, Limit, Needs, all, judge};
-use super::figure::Measured;
+use super::measured::Measured;
 
 /// The systems.
 const STEAL: &str = "steal-first";

@@ -2,9 +2,9 @@
 
 use caudal_policy::Picos;
 
+use super::super::cell::CONFIDENCE;
 use super::super::claim::{Ask, Limit};
-use super::super::figure::Measured;
-use super::super::tables::CONFIDENCE;
+use super::super::measured::Measured;
 use super::miss::{Aim, Product};
 
 /// A load and a target.

@@ -3,9 +3,10 @@
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
 
+use super::super::cell::CONFIDENCE;
 use super::super::claim::interval;
-use super::super::figure::Measured;
-use super::super::tables::{CONFIDENCE, Sheet};
+use super::super::measured::Measured;
+use super::super::sheet::Sheet;
 use super::setting::{Setting, loads, targets};
 use super::{ADMIT, CONTROL, STEAL};
 use crate::table::estimate;

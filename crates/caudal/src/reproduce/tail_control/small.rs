@@ -3,10 +3,12 @@
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
 
+use super::super::cell::CONFIDENCE;
 use super::super::cell::{Cell, Stat};
 use super::super::claim::{Ask, Claim, Finding, Limit, all, interval};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
-use super::super::tables::{CONFIDENCE, Sheet};
+use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::measured::Measured;
+use super::super::sheet::Sheet;
 use super::setting::loads;
 use super::{ADMIT, CONTROL, STEAL};
 

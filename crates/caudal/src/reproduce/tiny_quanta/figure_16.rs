@@ -3,10 +3,12 @@
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::{Estimate, Linear};
 
+use super::super::cell::CONFIDENCE;
 use super::super::cell::Cell;
 use super::super::claim::{Claim, Finding, Limit, all, each, one};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement};
-use super::super::tables::{CONFIDENCE, Sheet};
+use super::super::figure::{Figure, Kind, Source, Statement};
+use super::super::measured::Measured;
+use super::super::sheet::Sheet;
 use super::rates::SHINJUKU;
 use crate::table::time;
 

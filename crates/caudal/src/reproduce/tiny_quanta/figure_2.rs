@@ -3,10 +3,12 @@
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
 
+use super::super::cell::CONFIDENCE;
 use super::super::claim::{Ask, Claim, Finding, Limit, all, one};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement};
+use super::super::figure::{Figure, Kind, Source, Statement};
+use super::super::measured::Measured;
 use super::super::search::{Crossing, Highest, Within};
-use super::super::tables::{CONFIDENCE, Sheet};
+use super::super::sheet::Sheet;
 use super::super::words::UNCHANGED;
 use crate::table::{digits, time};
 

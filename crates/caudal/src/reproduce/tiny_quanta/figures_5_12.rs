@@ -2,7 +2,8 @@
 //! they are simulated.
 
 use super::super::claim::{Ask, Finding, Limit, all, one};
-use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
+use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::measured::Measured;
 use super::super::search::Within;
 use super::super::words::MARGINAL;
 use super::rates::{

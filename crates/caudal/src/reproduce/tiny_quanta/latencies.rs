@@ -2,11 +2,14 @@
 
 use caudal_report::chart::{Axis, Chart, Mark, Plot, Point, Series, Spread, Unit};
 
+use super::super::cell::CONFIDENCE;
 use super::super::cell::{Cell, Stat};
 use super::super::claim::{Ask, Finding, Limit, all};
 use super::super::compare::ratio;
-use super::super::figure::{Figure, Kind, Measured, Source, Statement, Study};
-use super::super::tables::{CONFIDENCE, Sheet, pivot};
+use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::measured::Measured;
+use super::super::sheet::Sheet;
+use super::super::tables::pivot;
 use super::super::words::SIMILAR;
 use super::rate_column;
 use super::rates::{CALADAN, SHINJUKU, TQ};

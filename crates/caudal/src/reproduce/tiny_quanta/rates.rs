@@ -3,10 +3,11 @@
 use caudal_report::chart::{Axis, Chart, Mark, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
 
+use super::super::cell::CONFIDENCE;
 use super::super::claim::{Ask, Claim, Finding, Limit, interval, one};
-use super::super::figure::Measured;
+use super::super::measured::Measured;
 use super::super::search::Highest;
-use super::super::tables::{CONFIDENCE, Sheet};
+use super::super::sheet::Sheet;
 use crate::table::time;
 
 /// The systems.
