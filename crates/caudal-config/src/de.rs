@@ -68,7 +68,7 @@ fn surplus(given: &Node, known: &Node, path: &str) -> Option<Finding> {
     })
 }
 
-/// What went wrong, and where if that is known.
+/// An error of serde's, with the place of the value if that is known.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fault {
     what: What,

@@ -22,9 +22,9 @@ pub struct Problem {
     pub column: usize,
     /// The key, with its tables: `system.discipline.quantum`. Empty if the text is no TOML.
     pub key: String,
-    /// What is wrong.
+    /// The value that was given, and why it is refused.
     pub message: String,
-    /// What would be right.
+    /// The values that are allowed, or the edit that mends it.
     pub help: Option<String>,
     span: SourceSpan,
     source: Arc<NamedSource<String>>,
@@ -102,7 +102,7 @@ pub enum ConfigError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's reason.
         source: std::io::Error,
     },
     /// It is larger than a description of a system has any reason to be.
@@ -127,7 +127,7 @@ impl ConfigError {
         ConfigError::Invalid(findings.into_iter().map(|finding| Problem::locate(finding, sources)).collect())
     }
 
-    /// What is wrong inside the file; empty if it could not be read at all.
+    /// The problems inside the file; empty if it could not be read at all.
     pub fn problems(&self) -> &[Problem] {
         match self {
             ConfigError::Invalid(problems) => problems,
@@ -163,7 +163,7 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// What the system says stands in the message itself, and is no source that would be told once more.
+/// The system's reason stands in the message itself, and is no source that would be told once more.
 impl std::error::Error for ConfigError {}
 
 impl Diagnostic for ConfigError {

@@ -24,13 +24,13 @@ pub(crate) const FILE_KEYS: [&str; 4] = ["workload", "system", "costs", "measure
 /// A file that describes one system or several, all checked.
 #[derive(Debug)]
 pub struct File {
-    /// What arrives; a policy file has none.
+    /// The requests that arrive; a policy file has none.
     pub workload: Option<Arc<Workload>>,
-    /// What is measured.
+    /// The `[measure]` table.
     pub measure: Arc<Measure>,
     /// Every system of the file, with every combination of its swept keys, in order.
     pub systems: Vec<SystemPlan>,
-    /// What the file says with the overrides in it, as TOML. Comments and layout are those of the writer here: two
+    /// The file with the overrides in it, as TOML. Comments and layout are those of the writer here: two
     /// files that say the same in the same order have the same text.
     pub effective: String,
     sources: Vec<Source>,
@@ -41,7 +41,7 @@ pub struct File {
 pub struct Point {
     /// Its name within the file, stable as long as the file says the same: `tiny-quanta/load=0.5`.
     pub key: String,
-    /// What arrives.
+    /// The requests that arrive.
     pub workload: Arc<Workload>,
     /// How much of it, as the file says it.
     pub offered: Offered,
@@ -49,9 +49,9 @@ pub struct Point {
     pub load: f64,
     /// The system.
     pub system: System,
-    /// What its actions cost.
+    /// Costs of the system's actions.
     pub costs: Costs,
-    /// What is measured.
+    /// The `[measure]` table.
     pub measure: Arc<Measure>,
     /// The system's plan: preset, dedicated cores, whether anyone could deploy it.
     pub plan: Arc<SystemPlan>,
@@ -269,7 +269,7 @@ fn unknown_classes(workload: &Workload, systems: Option<&Node>) -> Vec<Finding> 
     unknown.map(finding).collect()
 }
 
-/// What overloads a machine, or the cores of it that are held all the time, without saying so.
+/// Rates that overload a machine, or the cores of it that are held all the time, in a file that does not ask for overload.
 fn wrong_rates(workload: &Workload, systems: &[SystemPlan]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for plan in systems {

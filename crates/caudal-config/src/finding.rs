@@ -9,7 +9,7 @@ use miette::NamedSource;
 /// A piece of text that settings come from: the file, or one override of the command line.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// What messages call it: the path, or `--set`.
+    /// Its name in messages: the path, or `--set`.
     pub(crate) name: String,
     pub(crate) text: Arc<NamedSource<String>>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// What presets and defaults say stands in no text.
+    /// The place of values from presets and defaults, which stand in no text.
     pub(crate) const BUILT_IN: Place = Place { source: usize::MAX, start: 0, end: 0 };
 
     pub(crate) fn is_written(self) -> bool {

@@ -10,7 +10,7 @@ pub struct Options {
     /// Settings that win over the file's: `system.discipline.quantum=1us`. Applied in this order, before
     /// anything is checked.
     pub overrides: Vec<String>,
-    /// Who is to run it.
+    /// The host that is to run the systems.
     pub host: Host,
     /// Service times that were compiled already, instead of `service` of the file.
     pub service: Option<(ServiceSpec, Service)>,

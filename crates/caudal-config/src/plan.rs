@@ -16,7 +16,7 @@ use crate::{CORES_MAX, ContextsConfig, Costs, System};
 pub struct SystemPlan {
     /// The system.
     pub system: System,
-    /// What its actions cost: preset, then `[costs]`, then `costs` of the system.
+    /// Costs of its actions: preset, then `[costs]`, then `costs` of the system.
     pub costs: Costs,
     /// The preset that it was made from, if any.
     pub preset: Option<&'static Preset>,
@@ -92,7 +92,7 @@ pub(crate) const SYSTEM_KEYS: [&str; 12] = [
     "variant",
     "costs",
 ];
-/// Those that hold a policy.
+/// Keys of `[system]` that hold a policy.
 const POLICIES: [&str; 5] = ["dispatch", "rebalance", "discipline", "allocation", "parallelism"];
 
 /// A system as a table; reading it gives the system back.
@@ -136,7 +136,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) system: &'a Node,
     /// `[costs]`.
     pub(crate) costs: Option<&'a Node>,
-    /// What a system without name and preset is called.
+    /// The name of a system without name and preset.
     pub(crate) default_name: &'a str,
     pub(crate) host: Host,
 }
@@ -247,7 +247,7 @@ fn cores(system: &Node) -> Result<u32, Vec<Finding>> {
     }
 }
 
-/// What the file says laid over what the preset says.
+/// The preset's system with the keys of the file laid over it.
 fn overlaid_system(mut base: Node, system: &Node) -> Node {
     base.place = system.place;
     for entry in system.entries() {

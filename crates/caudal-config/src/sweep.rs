@@ -24,7 +24,7 @@ const NEVER_SWEPT: [&str; 9] = [
 pub(crate) struct Axis {
     /// Keys from the table down.
     steps: Vec<String>,
-    /// What results call it: `discipline.quantum`, `costs.preemption`.
+    /// Its name in results: `discipline.quantum`, `costs.preemption`.
     pub(crate) key: String,
     pub(crate) values: Vec<Node>,
     pub(crate) place: Place,

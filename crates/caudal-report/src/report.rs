@@ -6,11 +6,12 @@ use minijinja::{AutoEscape, Environment, Value, context};
 use serde::{Deserialize, Serialize};
 
 use crate::chart::{Chart, Inks, Mark, STYLE, Size, Unit, draw, escape, is_curve_of, swatch};
-use crate::row::{Counted, Row, Stat};
+use crate::counted::Counted;
 use crate::table::{self, Goal, Reach, SystemLine};
 use crate::target::TargetLine;
 use crate::views::Subject;
 use crate::waits::{self, SystemWaits};
+use caudal_row::{Row, Stat};
 
 /// Everything that a report says. Written as JSON without its rows and charts, which are kept elsewhere or follow
 /// from the rows.
@@ -28,10 +29,10 @@ pub struct Report {
     /// Systems whose curves a reader sees at first, the ones that matter most; the others can be switched on. All if empty.
     #[serde(default)]
     pub shown: Vec<String>,
-    /// What is counted where cores are.
+    /// The cores that are counted where the report says cores.
     #[serde(default)]
     pub counted: Counted,
-    /// What was asked for; drawn across the charts.
+    /// The targets that were asked for; drawn across the charts.
     pub targets: Vec<TargetLine>,
     /// The simulated points.
     #[serde(skip)]
@@ -40,7 +41,7 @@ pub struct Report {
     pub config_toml: String,
     /// Name and value of what else is needed to repeat the run: version, seed, machine.
     pub provenance: Vec<(String, String)>,
-    /// What became of a paper's statements.
+    /// A paper's statements, each with its verdict.
     pub verdicts: Vec<Verdict>,
     /// Other tables, after the systems.
     #[serde(default)]
@@ -55,7 +56,7 @@ pub struct Report {
 pub struct Answer {
     /// The answer in a line.
     pub headline: String,
-    /// What it brings, costs and so on, each with what it is about.
+    /// Facts (the load, the costs and so on), each with its label.
     #[serde(default)]
     pub facts: Vec<(String, String)>,
     /// A few lines to compare, the answer first.
@@ -83,14 +84,14 @@ pub struct PlainTable {
     pub head: Vec<String>,
     /// The lines, each as wide as the head.
     pub lines: Vec<Vec<String>>,
-    /// Those that are set off.
+    /// Indices of the lines that are set off.
     pub marked: Vec<usize>,
 }
 
-/// What became of a statement of a paper.
+/// A statement of a paper with its verdict.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Verdict {
-    /// What the paper says.
+    /// The statement, close to the paper's words.
     pub statement: String,
     /// Where it says so.
     pub source: String,
@@ -112,6 +113,18 @@ pub enum Outcome {
     /// The intervals are too wide to say.
     #[serde(rename = "undecided")]
     Undecided,
+}
+
+impl Outcome {
+    /// `holds`, `does not hold` or `undecided`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Outcome::Holds => "holds",
+            Outcome::DoesNotHold => "does not hold",
+            Outcome::Undecided => "undecided",
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -164,7 +177,7 @@ struct ChartView {
     shown: usize,
     /// The curves that are drawn at first.
     legend: Vec<LegendView>,
-    /// Those that a reader may switch on.
+    /// The curves that a reader may switch on.
     others: Vec<LegendView>,
 }
 
@@ -344,7 +357,7 @@ fn interval(stat: Stat, unit: Unit) -> String {
     }
 }
 
-/// What is known of where a system's limit truly lies.
+/// The bounds between which a system's true limit lies, in words.
 fn between(reach: Reach, goal: Goal, targets: usize) -> String {
     let show = |value: f64| Unit::Plain.show(value);
     if targets == 0 {

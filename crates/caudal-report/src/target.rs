@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::chart::Unit;
-use crate::row::{Metric, Row, Stat};
+use caudal_row::{Row, RowMetric, Stat};
 
 /// A latency target.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ pub struct TargetLine {
     /// The class that it is for; all requests if none.
     pub class: Option<String>,
     /// Latency, slowdown, waiting or miss ratio.
-    pub metric: Metric,
+    pub metric: RowMetric,
     /// Name of the statistic, such as `p99.9`; of a miss ratio, the latency as [`crate::miss_name`] calls it.
     pub percentile: String,
     /// The bound: nanoseconds, a ratio, or a share.
@@ -30,9 +30,9 @@ impl TargetLine {
     /// The unit in which its statistic is shown.
     pub(crate) fn unit(&self) -> Unit {
         match self.metric {
-            Metric::Latency | Metric::Wait => Unit::Nanoseconds,
-            Metric::Slowdown => Unit::Times,
-            Metric::Miss => Unit::Percent,
+            RowMetric::Latency | RowMetric::Wait => Unit::Nanoseconds,
+            RowMetric::Slowdown => Unit::Times,
+            RowMetric::Miss => Unit::Percent,
         }
     }
 }

@@ -34,7 +34,7 @@ use caudal_workload::{Arrivals, Service};
 
 use crate::engine::{Account, ClassStats, LOOKS, Length, Outcome, Run, Unwatched, simulate};
 use crate::lanes::LaneLoad;
-use crate::recorded::Recorded;
+use crate::recorded::{Recorded, recorded};
 use crate::row::Gap;
 use crate::steady::{LENIENCE, Memory, Overheads};
 
@@ -617,7 +617,7 @@ impl Results {
             measured: length.measured,
             simulated: 0,
             events: 0,
-            recorded: experiment.arrivals.count().map(|arrivals| Recorded::of(arrivals, length)),
+            recorded: experiment.arrivals.count().map(|arrivals| recorded(arrivals, length)),
             fell_behind: 0,
             first_number: 0,
             backlogs: [Vec::new(), Vec::new()],

@@ -4,6 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use caudal_config::{ConfigError, Problem};
+use caudal_results::ResultsError;
 use caudal_tune::{TuneError, spelled};
 use miette::{Diagnostic, LabeledSpan, Report, Severity, SourceCode};
 
@@ -97,5 +98,7 @@ pub(crate) fn report(error: &Report) -> ExitCode {
         }
         _ => errln!("{error:?}"),
     }
-    ExitCode::from(if error.downcast_ref::<Failure>().is_some() { FAILED } else { BAD_INPUT })
+    let of_results = error.downcast_ref::<ResultsError>().is_some_and(ResultsError::is_failure);
+    let failed = of_results || error.downcast_ref::<Failure>().is_some();
+    ExitCode::from(if failed { FAILED } else { BAD_INPUT })
 }

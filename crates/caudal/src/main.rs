@@ -6,19 +6,12 @@
 mod out;
 
 mod answer;
-mod bounds;
 mod commands;
-mod describe;
 mod exit;
 mod exit_code;
 mod global;
 mod numbers;
 mod progress;
-mod reproduce;
-mod results;
-mod sweep;
-mod table;
-mod timeline;
 
 use std::process::ExitCode;
 
