@@ -8,7 +8,7 @@ const BITCODE: [&[u8]; 2] = [b"BC\xc0\xde", b"\xde\xc0\x17\x0b"];
 const MAGIC: &[u8] = b"!<arch>\n";
 const HEADER_BYTES: usize = 60;
 
-/// What rustc made of a crate's code.
+/// An object file that rustc made of a crate's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Module {
     /// The file, and the member if it is an archive's.

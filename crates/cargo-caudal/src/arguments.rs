@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     pub(crate) profile: String,
     /// Values of `--config`, which are in `rest` too.
     pub(crate) configurations: Vec<String>,
-    /// What cargo gets.
+    /// The arguments that cargo gets.
     pub(crate) rest: Vec<OsString>,
 }
 
@@ -130,7 +130,7 @@ impl Arguments {
         self.rest.iter().take_while(|word| *word != "--").any(|word| word == "-q" || word == "--quiet")
     }
 
-    /// What has to be set in the profile, as arguments of cargo.
+    /// The settings that the profile has to have, as arguments of cargo.
     pub(crate) fn profile_settings(&self) -> Vec<String> {
         if !self.fat {
             return Vec::new();

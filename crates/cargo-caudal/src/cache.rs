@@ -21,9 +21,8 @@ use caudal_driver::call::Output;
 use caudal_driver::{Own, Report};
 use tempfile::TempDir;
 
-use crate::directory::LIST;
+use crate::directory::{LIST, REPORT_VARIABLE};
 use crate::error::Error;
-use crate::link::REPORT_VARIABLE;
 
 /// How long something is kept that no link has asked for.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);

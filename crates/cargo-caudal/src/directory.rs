@@ -10,11 +10,13 @@ use caudal_driver::{Own, Plugin, Report, cache_directory, digest};
 
 use crate::error::Error;
 
-/// What this program is called by rustc as. The name says that it takes clang's arguments.
+/// The name by which rustc calls this program. It says that the program takes clang's arguments.
 pub(crate) const LINKER: &str = "caudal-clang";
-/// What it is told there: our options, as a response file.
+/// The file with our options for it, as a response file.
 pub(crate) const OPTIONS: &str = "link.rsp";
-/// What the list of exclusions was when the hash was made.
+/// Name of the variable that holds the file that a `cargo caudal --probe-report` above us reads afterwards.
+pub(crate) const REPORT_VARIABLE: &str = "CAUDAL_LINK_REPORT";
+/// The file with the list of exclusions as it was when the hash was made.
 pub(crate) const LIST: &str = "list";
 
 /// See the [module](self).
@@ -39,7 +41,7 @@ impl Directory {
         Ok(Directory { path })
     }
 
-    /// What rustc is told.
+    /// The flags for rustc.
     pub(crate) fn flags(&self) -> Vec<String> {
         let linker = self.path.join(LINKER);
         vec!["-Clinker-plugin-lto".to_owned(), format!("-Clinker={}", linker.display())]
@@ -65,7 +67,7 @@ fn options(own: &Own, plugin: &Plugin, clang: &Tool, lld: &Tool) -> Vec<OsString
     words
 }
 
-/// What is written last says that all is there. Calls side by side write the same.
+/// Fills the directory; the file that is written last says that all is there. Calls side by side write the same.
 fn fill(path: &Path, program: &Path, options: &[OsString], list: Option<&[u8]>) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(|source| Error::Cache { path: path.to_owned(), source })?;
     let linker = path.join(LINKER);

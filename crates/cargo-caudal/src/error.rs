@@ -38,7 +38,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// What would be right; empty where the error says it.
+    /// The way to mend it; empty where the error says it.
     pub(crate) fn help(&self) -> String {
         match self {
             Error::Driver(error) => error.help(),

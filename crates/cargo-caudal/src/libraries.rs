@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::archive;
 use crate::arguments::Arguments;
 
-/// What there is to be said of the libraries of a build that succeeded, a line each. What can not be found out is not said.
+/// Notes on the libraries of a build that succeeded, a line each; none on what can not be found out.
 pub(crate) fn notes(arguments: &Arguments, target: &str) -> Vec<String> {
     let Some(metadata) = metadata(arguments) else { return Vec::new() };
     let Some(directory) = arguments.value("--target-dir").or(metadata["target_directory"].as_str()) else {

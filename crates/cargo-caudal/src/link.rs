@@ -12,11 +12,8 @@ use caudal_driver::{cc, compose, exit_code, expand, probe_library, run_clang, sh
 
 use crate::archive;
 use crate::cache::{Cache, Run};
-use crate::directory::OPTIONS;
+use crate::directory::{OPTIONS, REPORT_VARIABLE};
 use crate::error::{Error, complain};
-
-/// The file that a `cargo caudal --probe-report` above us reads afterwards.
-pub(crate) const REPORT_VARIABLE: &str = "CAUDAL_LINK_REPORT";
 
 const NAME: &str = "cargo caudal, at the link";
 

@@ -125,7 +125,7 @@ fn status_of(cargo: &mut Command) -> Result<ExitStatus, Error> {
 fn with_summary(cargo: &mut Command) -> Result<ExitStatus, Error> {
     let place = caudal_driver::Place::of_this_call()?;
     let file = place.path().join("report.jsonl");
-    let status = status_of(cargo.env(link::REPORT_VARIABLE, &file))?;
+    let status = status_of(cargo.env(directory::REPORT_VARIABLE, &file))?;
     match Summary::read(&file)? {
         Some(summary) => say(&summary.in_words(NAME)),
         None if status.success() => {

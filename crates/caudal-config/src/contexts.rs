@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Most contexts of a core.
 pub const CONTEXTS_MAX: u32 = 16;
-/// What a core does with 1, 2, 4 and 8 active contexts, of what it does with one: no source, a plausible SMT core.
+/// Usual work of a core by its active contexts, over that of one context: no source, a plausible SMT core.
 const THROUGHPUT: [(u32, f64); 4] = [(1, 1.0), (2, 1.6), (4, 2.3), (8, 2.8)];
 
 /// Hardware contexts of every core; each is a worker. Under `pools = "per-core"`, those of a core share a queue.
@@ -15,7 +15,7 @@ const THROUGHPUT: [(u32, f64); 4] = [(1, 1.0), (2, 1.6), (4, 2.3), (8, 2.8)];
 pub struct ContextsConfig {
     /// Contexts of a core, 1 to 16.
     pub count: u32,
-    /// What a core does with 1, 2, ... active contexts, of what it does with one: as many numbers as contexts, from 1 on,
+    /// Work of a core with 1, 2, ... active contexts over its work with one: as many numbers as contexts, from 1 on,
     /// never falling, and never more than there are contexts. Without it, 1, 1.6, 2.3 and 2.8 at 1, 2, 4 and 8 contexts, and
     /// straight lines between.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

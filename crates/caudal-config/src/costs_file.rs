@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::de::read_all;
-use crate::error::{ConfigError, Finding, Place};
-use crate::file::BYTES_MAX;
+use crate::error::{BYTES_MAX, ConfigError};
+use crate::finding::{Finding, Place};
 use crate::tree::{self, Node, Value};
 use crate::{Costs, coherence};
 
@@ -63,7 +63,7 @@ fn overrides_of(text: &str) -> Result<Vec<String>, Vec<Finding>> {
     Ok(table.entries().iter().map(|entry| set(&entry.key, &entry.node)).collect())
 }
 
-/// What is wrong with costs on any system.
+/// The rules that costs break on any system.
 fn wrong(costs: &Costs, table: &Node) -> Vec<Finding> {
     let broken = coherence::check(&crate::System::single_queue(1), costs, coherence::Host::Simulator);
     let of_costs =

@@ -10,7 +10,8 @@ use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
 
-use crate::error::{Finding, Place, listed, nearest, suggest};
+use crate::finding::{Finding, Place};
+use crate::suggest::{listed, nearest, suggest};
 use crate::tree::{Entry, Node, Value, built_in, join};
 
 /// Keys that choose the variant of an enum; never left out when looking for the guilty one.
@@ -67,7 +68,7 @@ fn surplus(given: &Node, known: &Node, path: &str) -> Option<Finding> {
     })
 }
 
-/// What went wrong, and where if that is known.
+/// An error of serde's, with the place of the value if that is known.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fault {
     what: What,

@@ -6,57 +6,10 @@ use std::sync::Arc;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode, SourceSpan};
 
-/// A piece of text that settings come from: the file, or one override of the command line.
-#[derive(Debug)]
-pub(crate) struct Source {
-    /// What messages call it: the path, or `--set`.
-    pub(crate) name: String,
-    pub(crate) text: Arc<NamedSource<String>>,
-}
+use crate::finding::{Finding, Source};
 
-impl Source {
-    pub(crate) fn new(name: &str, text: &str) -> Source {
-        Source { name: name.to_owned(), text: Arc::new(NamedSource::new(name, text.to_owned())) }
-    }
-}
-
-/// A stretch of one source, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
-    /// Index into the sources; [`Place::BUILT_IN`] has no text.
-    pub(crate) source: usize,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-}
-
-impl Place {
-    /// What presets and defaults say stands in no text.
-    pub(crate) const BUILT_IN: Place = Place { source: usize::MAX, start: 0, end: 0 };
-
-    pub(crate) fn is_written(self) -> bool {
-        self.source != usize::MAX
-    }
-}
-
-/// A problem before its place has been looked up in a text.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Finding {
-    pub(crate) place: Place,
-    pub(crate) key: String,
-    pub(crate) message: String,
-    pub(crate) help: Option<String>,
-}
-
-impl Finding {
-    pub(crate) fn new(place: Place, key: impl Into<String>, message: impl Into<String>) -> Finding {
-        Finding { place, key: key.into(), message: message.into(), help: None }
-    }
-
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Finding {
-        self.help = Some(help.into());
-        self
-    }
-}
+/// Bytes of the largest file that is read.
+pub(crate) const BYTES_MAX: u64 = 4 << 20;
 
 /// One thing that is wrong, and where.
 #[derive(Clone, Debug)]
@@ -69,9 +22,9 @@ pub struct Problem {
     pub column: usize,
     /// The key, with its tables: `system.discipline.quantum`. Empty if the text is no TOML.
     pub key: String,
-    /// What is wrong.
+    /// The value that was given, and why it is refused.
     pub message: String,
-    /// What would be right.
+    /// The values that are allowed, or the edit that mends it.
     pub help: Option<String>,
     span: SourceSpan,
     source: Arc<NamedSource<String>>,
@@ -149,7 +102,7 @@ pub enum ConfigError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's reason.
         source: std::io::Error,
     },
     /// It is larger than a description of a system has any reason to be.
@@ -174,7 +127,7 @@ impl ConfigError {
         ConfigError::Invalid(findings.into_iter().map(|finding| Problem::locate(finding, sources)).collect())
     }
 
-    /// What is wrong inside the file; empty if it could not be read at all.
+    /// The problems inside the file; empty if it could not be read at all.
     pub fn problems(&self) -> &[Problem] {
         match self {
             ConfigError::Invalid(problems) => problems,
@@ -198,7 +151,7 @@ impl fmt::Display for ConfigError {
                 f,
                 "{} has {bytes} bytes; a description of a system has at most {}",
                 path.display(),
-                crate::file::BYTES_MAX
+                BYTES_MAX
             ),
             ConfigError::Invalid(problems) => {
                 for (i, problem) in problems.iter().enumerate() {
@@ -210,43 +163,11 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// What the system says stands in the message itself, and is no source that would be told once more.
+/// The system's reason stands in the message itself, and is no source that would be told once more.
 impl std::error::Error for ConfigError {}
 
 impl Diagnostic for ConfigError {
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
         Some(Box::new(self.problems().iter().map(|problem| problem as &dyn Diagnostic)))
-    }
-}
-
-/// The nearest of `known` to a misspelt `word`, if any is near.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = word.to_lowercase();
-    let mut best: Option<(usize, &str)> = None;
-    for candidate in known {
-        let distance = strsim::damerau_levenshtein(&word, candidate);
-        let near = distance <= (candidate.len().max(word.len()) / 3).max(1);
-        if near && best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, candidate));
-        }
-    }
-    best.map(|(_, candidate)| candidate)
-}
-
-/// ``did you mean `x`?``, or the list of what is known.
-pub(crate) fn suggest(word: &str, known: &[&str]) -> String {
-    match nearest(word, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known: {}", listed(known)),
-    }
-}
-
-/// `` `a`, `b` and `c` ``.
-pub(crate) fn listed(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    match quoted.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
-        None => "none".to_owned(),
     }
 }

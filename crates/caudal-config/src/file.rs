@@ -5,54 +5,32 @@ use std::path::Path;
 use std::sync::Arc;
 
 use caudal_policy::allocation::AllocationConfig;
-use caudal_workload::{ArrivalSpec, Arrivals, Service, ServiceSpec};
 
 use crate::coherence::Host;
 use crate::de::{key_place, unknown_key};
-use crate::error::{ConfigError, Finding, Place, Source};
+use crate::error::{BYTES_MAX, ConfigError};
+use crate::finding::{Finding, Place, Source, note};
 use crate::measure::{or_default, too_few};
-use crate::plan::{Parts, SystemPlan, note, resolve};
+use crate::options::Options;
+use crate::plan::{Parts, SystemPlan, resolve};
 use crate::sweep::{Axis, axes, combination, combinations, fixed};
 use crate::tree::{self, Entry, Node, Value};
 use crate::workload::{LoadLimit, Workload, workload, wrong_load};
 use crate::{Costs, Measure, Offered, POINTS_MAX, System, write};
 
-/// Largest file that is read.
-pub(crate) const BYTES_MAX: u64 = 4 << 20;
-
 /// Tables of a file.
 pub(crate) const FILE_KEYS: [&str; 4] = ["workload", "system", "costs", "measure"];
-
-/// How a file is read.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Settings that win over the file's: `system.discipline.quantum=1us`. Applied in this order, before
-    /// anything is checked.
-    pub overrides: Vec<String>,
-    /// Who is to run it.
-    pub host: Host,
-    /// Service times that were compiled already, instead of `service` of the file.
-    pub service: Option<(ServiceSpec, Service)>,
-    /// Arrivals that were compiled already, instead of `arrivals` of the file.
-    pub arrivals: Option<(ArrivalSpec, Arrivals)>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { overrides: Vec::new(), host: Host::Simulator, service: None, arrivals: None }
-    }
-}
 
 /// A file that describes one system or several, all checked.
 #[derive(Debug)]
 pub struct File {
-    /// What arrives; a policy file has none.
+    /// The requests that arrive; a policy file has none.
     pub workload: Option<Arc<Workload>>,
-    /// What is measured.
+    /// The `[measure]` table.
     pub measure: Arc<Measure>,
     /// Every system of the file, with every combination of its swept keys, in order.
     pub systems: Vec<SystemPlan>,
-    /// What the file says with the overrides in it, as TOML. Comments and layout are those of the writer here: two
+    /// The file with the overrides in it, as TOML. Comments and layout are those of the writer here: two
     /// files that say the same in the same order have the same text.
     pub effective: String,
     sources: Vec<Source>,
@@ -63,7 +41,7 @@ pub struct File {
 pub struct Point {
     /// Its name within the file, stable as long as the file says the same: `tiny-quanta/load=0.5`.
     pub key: String,
-    /// What arrives.
+    /// The requests that arrive.
     pub workload: Arc<Workload>,
     /// How much of it, as the file says it.
     pub offered: Offered,
@@ -71,9 +49,9 @@ pub struct Point {
     pub load: f64,
     /// The system.
     pub system: System,
-    /// What its actions cost.
+    /// Costs of the system's actions.
     pub costs: Costs,
-    /// What is measured.
+    /// The `[measure]` table.
     pub measure: Arc<Measure>,
     /// The system's plan: preset, dedicated cores, whether anyone could deploy it.
     pub plan: Arc<SystemPlan>,
@@ -298,7 +276,7 @@ fn unknown_classes(workload: &Workload, systems: Option<&Node>) -> Vec<Finding> 
     unknown.map(finding).collect()
 }
 
-/// What overloads a machine, or the cores of it that are held all the time, without saying so.
+/// Rates that overload a machine, or the cores of it that are held all the time, in a file that does not ask for overload.
 fn wrong_rates(workload: &Workload, systems: &[SystemPlan]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for plan in systems {

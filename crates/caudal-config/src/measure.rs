@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::de::read_all;
-use crate::error::{Finding, Place};
+use crate::finding::{Finding, Place};
 use crate::tree::Node;
 
 /// The `[measure]` table. All keys are optional.
@@ -27,7 +27,7 @@ pub struct Measure {
     pub stop: Stop,
     /// Seed of all randomness (1).
     pub seed: u64,
-    /// What is left out at the start of a run ("auto").
+    /// The start of a run that is left out ("auto").
     #[serde(rename = "warm-up")]
     pub warm_up: WarmUp,
     /// Exactly so many requests a replication, instead of as many as the host finds right.
@@ -50,7 +50,7 @@ pub struct Stop {
     pub max_requests: u64,
 }
 
-/// What is left out at the start of a run: `"auto"`, a number of requests, or a time such as `"10ms"`.
+/// The start of a run that is left out: `"auto"`, a number of requests, or a time such as `"10ms"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum WarmUp {
     /// Found from the system and the data; of recorded arrivals, nothing.
@@ -159,7 +159,7 @@ pub(crate) fn measure(table: &Node) -> Result<Measure, Vec<Finding>> {
     if findings.is_empty() { Ok(measure) } else { Err(findings) }
 }
 
-/// What holds without a `[measure]` table.
+/// The `[measure]` table, or its defaults where a file has none.
 pub(crate) fn or_default(table: Option<&Node>) -> Result<Measure, Vec<Finding>> {
     measure(table.unwrap_or(&Node::table(Place::BUILT_IN)))
 }

@@ -4,8 +4,10 @@ use caudal_policy::allocation::AllocationConfig;
 
 use crate::coherence::{self, Host, Incoherence};
 use crate::de::{read, read_all, read_strictly, unknown_key};
-use crate::error::{ConfigError, Finding, Place, Source, suggest};
+use crate::error::ConfigError;
+use crate::finding::{Finding, Place, Source, note};
 use crate::presets::{Preset, find_preset, nearest_preset, presets};
+use crate::suggest::suggest;
 use crate::tree::{Node, Value, built_in, set_override};
 use crate::{CORES_MAX, ContextsConfig, Costs, System};
 
@@ -14,7 +16,7 @@ use crate::{CORES_MAX, ContextsConfig, Costs, System};
 pub struct SystemPlan {
     /// The system.
     pub system: System,
-    /// What its actions cost: preset, then `[costs]`, then `costs` of the system.
+    /// Costs of its actions: preset, then `[costs]`, then `costs` of the system.
     pub costs: Costs,
     /// The preset that it was made from, if any.
     pub preset: Option<&'static Preset>,
@@ -90,7 +92,7 @@ pub(crate) const SYSTEM_KEYS: [&str; 12] = [
     "variant",
     "costs",
 ];
-/// Those that hold a policy.
+/// Keys of `[system]` that hold a policy.
 const POLICIES: [&str; 5] = ["dispatch", "rebalance", "discipline", "allocation", "parallelism"];
 
 /// A system as a table; reading it gives the system back.
@@ -134,7 +136,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) system: &'a Node,
     /// `[costs]`.
     pub(crate) costs: Option<&'a Node>,
-    /// What a system without name and preset is called.
+    /// The name of a system without name and preset.
     pub(crate) default_name: &'a str,
     pub(crate) host: Host,
 }
@@ -167,11 +169,6 @@ pub(crate) fn resolve(parts: &Parts<'_>) -> Result<SystemPlan, Vec<Finding>> {
         return Ok(SystemPlan { system, costs, preset, varied: Vec::new() });
     }
     Err(broken.iter().map(|incoherence| merged.locate(incoherence, parts)).collect())
-}
-
-/// The value, or `None` with its findings noted.
-pub(crate) fn note<T>(findings: &mut Vec<Finding>, result: Result<T, Vec<Finding>>) -> Option<T> {
-    result.map_err(|more| findings.extend(more)).ok()
 }
 
 fn unknown_keys(system: &Node) -> Vec<Finding> {
@@ -250,7 +247,7 @@ fn cores(system: &Node) -> Result<u32, Vec<Finding>> {
     }
 }
 
-/// What the file says laid over what the preset says.
+/// The preset's system with the keys of the file laid over it.
 fn overlaid_system(mut base: Node, system: &Node) -> Node {
     base.place = system.place;
     for entry in system.entries() {

@@ -1,6 +1,6 @@
 //! Lists where one value belongs are swept: every combination of them is a point.
 
-use crate::error::{Finding, Place};
+use crate::finding::{Finding, Place};
 use crate::tree::{Node, Value, join};
 
 /// Most points of a file.
@@ -24,7 +24,7 @@ const NEVER_SWEPT: [&str; 9] = [
 pub(crate) struct Axis {
     /// Keys from the table down.
     steps: Vec<String>,
-    /// What results call it: `discipline.quantum`, `costs.preemption`.
+    /// Its name in results: `discipline.quantum`, `costs.preemption`.
     pub(crate) key: String,
     pub(crate) values: Vec<Node>,
     pub(crate) place: Place,

@@ -116,7 +116,7 @@ impl Pools {
     }
 }
 
-/// Whose reading of the policies paper is simulated where its text and its authors' simulator differ.
+/// The reading of the policies paper that is simulated where its text and its authors' simulator differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
@@ -145,13 +145,13 @@ pub struct System {
     pub dispatch: DispatchConfig,
     /// Whether tasks move between pools.
     pub rebalance: RebalanceConfig,
-    /// Which task of a pool runs, and for how long.
+    /// The policy that says which task of a pool runs, and for how long.
     pub discipline: DisciplineConfig,
     /// How many cores the application holds.
     pub allocation: AllocationConfig,
-    /// What requests that fork do.
+    /// The policy for requests that fork.
     pub parallelism: ParallelismConfig,
-    /// Whose reading of the policies paper.
+    /// The reading of the policies paper.
     pub variant: Variant,
 }
 

@@ -6,14 +6,14 @@ use std::fmt;
 use caudal_policy::Picos;
 use serde::Serialize;
 
-/// What a service's owner asks of its latency.
+/// A bound that a service's owner sets for its latency.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LatencyTarget {
     /// Requests of this class only; `None`: all.
     pub class: Option<String>,
     /// The statistic that is held against the limit.
     pub statistic: Statistic,
-    /// What is measured, and what the statistic must stay below.
+    /// The quantity that is measured, and the limit that its statistic must stay below.
     pub limit: Limit,
 }
 
@@ -22,13 +22,13 @@ pub struct LatencyTarget {
 pub struct LatencyStatistic {
     /// Requests of this class only; `None`: all.
     pub class: Option<String>,
-    /// Which one.
+    /// The statistic.
     pub statistic: Statistic,
-    /// What it is a statistic of.
+    /// The quantity that it is a statistic of.
     pub metric: Metric,
 }
 
-/// What is measured of a request.
+/// A quantity that is measured of every request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
@@ -54,7 +54,7 @@ pub enum Statistic {
     Miss(Picos),
 }
 
-/// What must stay below what.
+/// The limit of a target, with the quantity that must stay below it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
@@ -77,7 +77,7 @@ impl Limit {
         }
     }
 
-    /// What it bounds; a share is one of the requests with a longer latency.
+    /// The quantity that it bounds; a share is one of the requests with a longer latency.
     pub fn metric(self) -> Metric {
         match self {
             Limit::Latency(_) | Limit::Share(_) => Metric::Latency,
@@ -95,7 +95,7 @@ pub struct TargetError {
     pub target: String,
     /// Byte range of the guilty part in `target`.
     pub span: (usize, usize),
-    /// What is wrong, and what would be right.
+    /// The fault of that part, and a form that is allowed.
     pub problem: String,
 }
 
@@ -201,7 +201,7 @@ fn share_of(text: &str) -> Result<Option<LatencyStatistic>, (&str, String)> {
     Ok(Some(LatencyStatistic { class, statistic: Statistic::Percentile(percent), metric }))
 }
 
-/// What a word says is measured.
+/// The quantity that a word names.
 fn metric_word(word: Option<&str>) -> Option<Metric> {
     match word? {
         "latency" => Some(Metric::Latency),
@@ -273,7 +273,7 @@ impl LatencyStatistic {
         Ok(LatencyStatistic { class, statistic, metric })
     }
 
-    /// What stands behind the `<` of a target on this.
+    /// Reads the limit, which stands behind the `<` of a target on this statistic.
     fn limit(&self, text: &str) -> Result<Limit, String> {
         match self.metric {
             Metric::Latency => latency(text).map(Limit::Latency),

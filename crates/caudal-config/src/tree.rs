@@ -7,7 +7,7 @@ use serde::Serialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{Finding, Place, Source};
+use crate::finding::{Finding, Place, Source};
 
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub(crate) struct Node {
     pub(crate) value: Value,
 }
 
-/// What TOML can say; dates have no meaning here.
+/// A value of TOML; dates have no meaning here.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Bool(bool),
@@ -108,7 +108,7 @@ impl Node {
         Some(entries.remove(at).node)
     }
 
-    /// What a value is, in words.
+    /// The kind of the value, in words.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Bool(_) => "true or false",
@@ -161,7 +161,7 @@ pub(crate) fn key(key: &str) -> String {
     }
 }
 
-/// What `value` would be in a file, standing nowhere.
+/// The tree of `value` as a file would hold it, at no place.
 pub(crate) fn built_in(value: &impl Serialize) -> Node {
     // Types of this crate and of caudal-policy: structs and enums of numbers and names, all within TOML.
     // Counts above i64 can not come up: they have been read from TOML or are constants.

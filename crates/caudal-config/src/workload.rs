@@ -4,20 +4,20 @@ use std::path::{Path, PathBuf};
 
 use caudal_workload::{ArrivalSpec, Arrivals, Dag, DagSpec, Graphs, Service, ServiceSpec, WorkloadError};
 
+use crate::Rate;
 use crate::de::{key_place, read, unknown_key};
-use crate::error::{Finding, Place};
-use crate::plan::note;
+use crate::finding::{Finding, Place, note};
+use crate::options::Options;
 use crate::tree::{Node, Value};
-use crate::{Options, Rate};
 
-/// What arrives at a system.
+/// The requests that arrive at a system.
 #[derive(Clone, Debug)]
 pub struct Workload {
     /// Service times, as the file says them.
     pub service_spec: ServiceSpec,
     /// Arrivals, as the file says them.
     pub arrival_spec: ArrivalSpec,
-    /// What of a request can be done in parallel, as the file says it; nothing if it does not.
+    /// The parts of a request that can be done in parallel, as the file says it; nothing if it does not.
     pub dag_spec: Option<DagSpec>,
     /// Service times, compiled, of requests that fork so.
     pub service: Service,
@@ -264,7 +264,7 @@ fn offered(table: &Node, limit: LoadLimit) -> Result<Vec<(Place, Offered)>, Vec<
     if findings.is_empty() { Ok(offered) } else { Err(findings) }
 }
 
-/// Which loads are meant.
+/// The loads that a workload allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoadLimit {
     /// Any.
@@ -290,7 +290,7 @@ fn are_by_the_clock(service: &Service, arrivals: &Arrivals) -> bool {
     arrivals.dispersion(service.mean_ps()) == 0.0 && service.scv() == 0.0
 }
 
-/// What is wrong with a load, if anything.
+/// The fault of a load, if it has one.
 pub(crate) fn wrong_load(load: f64, place: Place, limit: LoadLimit, path: &str) -> Option<Finding> {
     // Without what products of a rate and a mean leave behind.
     let shown = (load * 1e9).round() / 1e9;

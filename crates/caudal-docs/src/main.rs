@@ -13,7 +13,7 @@ mod source;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What mends stale pages.
+/// The command that mends stale pages.
 const MEND: &str = "cargo run -p caudal-docs";
 
 /// Why a page could not be made or written.
@@ -24,7 +24,7 @@ enum DocsError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What happened.
+        /// The system's reason.
         source: std::io::Error,
     },
     /// A source file that is not documented as the pages need it.
@@ -32,7 +32,7 @@ enum DocsError {
     Source {
         /// The file.
         path: PathBuf,
-        /// What is missing, and what would be right.
+        /// The part that is missing, and the form that is expected.
         problem: String,
     },
     /// A named workload that does not compile.
@@ -40,7 +40,7 @@ enum DocsError {
     Workload {
         /// Its name.
         name: String,
-        /// What is wrong with it.
+        /// The fault of the workload.
         source: caudal_workload::WorkloadError,
     },
 }

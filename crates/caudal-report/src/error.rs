@@ -1,16 +1,6 @@
-//! What can go wrong while reading rows or writing files.
+//! Errors of writing timelines and histograms.
 
 use thiserror::Error;
-
-/// A line that is not a row of results.
-#[derive(Debug, Error)]
-#[error("line {line} is not a row of results (a JSON object with at least `system`): {source}")]
-pub struct RowError {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// What the parser found there.
-    pub source: serde_json::Error,
-}
 
 /// A timeline that makes no sense, or a file that could not be written.
 #[derive(Debug, Error)]

@@ -8,18 +8,19 @@
 //! - [`hdr`] writes `.hlog`.
 
 pub mod chart;
+mod counted;
 mod error;
 pub mod hdr;
-mod misses;
 mod report;
-mod row;
 mod table;
+mod target;
 pub mod timeline;
 mod views;
 mod waits;
 
-pub use error::{ExportError, RowError, TimelineError};
-pub use misses::{Misses, miss_name};
-pub use report::{Answer, Outcome, PlainTable, Report, TargetLine, Verdict};
-pub use row::{ClassRow, Counted, Metric, Row, Stat, Stats};
+pub use caudal_row::{Row, RowMetric, Stat, miss_name};
+pub use counted::Counted;
+pub use error::{ExportError, TimelineError};
+pub use report::{Answer, Outcome, PlainTable, Report, Verdict};
 pub use table::{Reach, SystemLine};
+pub use target::TargetLine;

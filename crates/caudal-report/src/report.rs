@@ -6,10 +6,12 @@ use minijinja::{AutoEscape, Environment, Value, context};
 use serde::{Deserialize, Serialize};
 
 use crate::chart::{Chart, Inks, Mark, STYLE, Size, Unit, draw, escape, is_curve_of, swatch};
-use crate::row::{Counted, Metric, Row, Stat};
+use crate::counted::Counted;
 use crate::table::{self, Goal, Reach, SystemLine};
+use crate::target::TargetLine;
 use crate::views::Subject;
 use crate::waits::{self, SystemWaits};
+use caudal_row::{Row, Stat};
 
 /// Everything that a report says. Written as JSON without its rows and charts, which are kept elsewhere or follow
 /// from the rows.
@@ -27,10 +29,10 @@ pub struct Report {
     /// Systems whose curves a reader sees at first, the ones that matter most; the others can be switched on. All if empty.
     #[serde(default)]
     pub shown: Vec<String>,
-    /// What is counted where cores are.
+    /// The cores that are counted where the report says cores.
     #[serde(default)]
     pub counted: Counted,
-    /// What was asked for; drawn across the charts.
+    /// The targets that were asked for; drawn across the charts.
     pub targets: Vec<TargetLine>,
     /// The simulated points.
     #[serde(skip)]
@@ -39,7 +41,7 @@ pub struct Report {
     pub config_toml: String,
     /// Name and value of what else is needed to repeat the run: version, seed, machine.
     pub provenance: Vec<(String, String)>,
-    /// What became of a paper's statements.
+    /// A paper's statements, each with its verdict.
     pub verdicts: Vec<Verdict>,
     /// Other tables, after the systems.
     #[serde(default)]
@@ -54,7 +56,7 @@ pub struct Report {
 pub struct Answer {
     /// The answer in a line.
     pub headline: String,
-    /// What it brings, costs and so on, each with what it is about.
+    /// Facts (the load, the costs and so on), each with its label.
     #[serde(default)]
     pub facts: Vec<(String, String)>,
     /// A few lines to compare, the answer first.
@@ -82,29 +84,14 @@ pub struct PlainTable {
     pub head: Vec<String>,
     /// The lines, each as wide as the head.
     pub lines: Vec<Vec<String>>,
-    /// Those that are set off.
+    /// Indices of the lines that are set off.
     pub marked: Vec<usize>,
 }
 
-/// A latency target.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct TargetLine {
-    /// The target as the user put it: `get p99.9 < 50us`.
-    pub label: String,
-    /// The class that it is for; all requests if none.
-    pub class: Option<String>,
-    /// Latency, slowdown, waiting or miss ratio.
-    pub metric: Metric,
-    /// Name of the statistic, such as `p99.9`; of a miss ratio, the latency as [`crate::miss_name`] calls it.
-    pub percentile: String,
-    /// The bound: nanoseconds, a ratio, or a share.
-    pub value: f64,
-}
-
-/// What became of a statement of a paper.
+/// A statement of a paper with its verdict.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Verdict {
-    /// What the paper says.
+    /// The statement, close to the paper's words.
     pub statement: String,
     /// Where it says so.
     pub source: String,
@@ -128,18 +115,14 @@ pub enum Outcome {
     Undecided,
 }
 
-impl TargetLine {
-    /// The statistic that the target bounds. What a run shows that was too short for the steady state is a lower bound.
+impl Outcome {
+    /// `holds`, `does not hold` or `undecided`.
     #[must_use]
-    pub fn of(&self, row: &Row) -> Option<Stat> {
-        row.steady_stat(self.class.as_deref(), self.metric, &self.percentile)
-    }
-
-    fn unit(&self) -> Unit {
-        match self.metric {
-            Metric::Latency | Metric::Wait => Unit::Nanoseconds,
-            Metric::Slowdown => Unit::Times,
-            Metric::Miss => Unit::Percent,
+    pub fn word(self) -> &'static str {
+        match self {
+            Outcome::Holds => "holds",
+            Outcome::DoesNotHold => "does not hold",
+            Outcome::Undecided => "undecided",
         }
     }
 }
@@ -194,7 +177,7 @@ struct ChartView {
     shown: usize,
     /// The curves that are drawn at first.
     legend: Vec<LegendView>,
-    /// Those that a reader may switch on.
+    /// The curves that a reader may switch on.
     others: Vec<LegendView>,
 }
 
@@ -374,7 +357,7 @@ fn interval(stat: Stat, unit: Unit) -> String {
     }
 }
 
-/// What is known of where a system's limit truly lies.
+/// The bounds between which a system's true limit lies, in words.
 fn between(reach: Reach, goal: Goal, targets: usize) -> String {
     let show = |value: f64| Unit::Plain.show(value);
     if targets == 0 {

@@ -3,9 +3,10 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::report::TargetLine;
-use crate::row::{Counted, Row, Stat};
+use crate::counted::Counted;
+use crate::target::TargetLine;
 use crate::views::{Along, curves, varies};
+use caudal_row::{Row, Stat};
 
 /// A system's line in the table.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +42,7 @@ pub struct Reach {
     pub missed: Option<f64>,
 }
 
-/// What "best" means for a set of rows.
+/// The meaning of "best" for a set of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
     MostLoad,
@@ -130,10 +131,10 @@ fn line(
         name,
         deployable: rows.iter().all(|row| row.deployable),
         reach,
-        cores: row.and_then(|row| row.mean_cores(counted)),
+        cores: row.and_then(|row| counted.mean_cores(row)),
         tails: targets.iter().map(|target| row.and_then(|row| target.of(row))).collect(),
-        efficiency: row.and_then(|row| row.efficiency),
-        preemptions_per_request: row.and_then(|row| row.preemptions_per_request),
+        efficiency: row.and_then(|row| Stat::of(row.efficiency)),
+        preemptions_per_request: row.and_then(|row| Stat::of(row.preemptions_per_request)),
     }
 }
 
@@ -166,11 +167,11 @@ fn meets(row: &Row, targets: &[TargetLine]) -> Meets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::Metric;
+    use caudal_row::RowMetric;
 
     fn target(value: f64) -> TargetLine {
         let (label, percentile) = ("p99".to_owned(), "p99".to_owned());
-        TargetLine { label, class: None, metric: Metric::Latency, percentile, value }
+        TargetLine { label, class: None, metric: RowMetric::Latency, percentile, value }
     }
 
     fn point(load: f64, p99: (f64, f64, f64)) -> String {
@@ -204,7 +205,7 @@ mod tests {
         let rows =
             Row::from_lines(&[late(0.5, 0.001), late(0.7, 0.009), late(0.8, 0.02)].join("\n")).unwrap();
         let percentile = crate::miss_name(4_020.0);
-        let target = TargetLine { metric: Metric::Miss, percentile, ..target(0.01) };
+        let target = TargetLine { metric: RowMetric::Miss, percentile, ..target(0.01) };
         let line = &super::lines(&rows, &[target], &IndexMap::new(), Counted::Cores)[0];
         assert_eq!(line.reach.map(|reach| (reach.certain, reach.missed)), Some((Some(0.7), Some(0.8))));
         assert_eq!(line.tails[0].map(|tail| tail.estimate), Some(0.009));

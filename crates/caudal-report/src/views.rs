@@ -4,10 +4,11 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use crate::chart::{Axis, Chart, Level, Mark, Plot, Point, Series, Spread, Unit, Variant};
-use crate::report::TargetLine;
-use crate::row::{Counted, Metric, Row, Stat};
+use crate::counted::Counted;
+use crate::target::TargetLine;
+use caudal_row::{Row, RowMetric, Stat};
 
-/// What a curve runs along.
+/// The horizontal axis of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Along {
     Load,
@@ -17,8 +18,9 @@ pub(crate) enum Along {
 impl Along {
     pub(crate) fn of(self, row: &Row) -> Option<f64> {
         match self {
-            Self::Load => row.load,
-            Self::Cores(counted) => row.held_cores(counted),
+            // No point has a load of 0: such a row does not say it.
+            Self::Load => (row.load > 0.0).then_some(row.load),
+            Self::Cores(counted) => counted.held_cores(row),
         }
     }
 
@@ -93,13 +95,13 @@ pub(crate) fn varies(rows: &[Row], along: Along) -> bool {
     curves(rows, along).values().any(two)
 }
 
-/// What all charts of a report are about.
+/// The rows, targets and winner that all charts of a report are about.
 pub(crate) struct Subject<'a> {
     pub(crate) rows: &'a [Row],
     pub(crate) targets: &'a [TargetLine],
     /// Name of the system that the report recommends.
     pub(crate) winner: Option<&'a str>,
-    /// What is counted where cores are.
+    /// The cores that are counted where charts say cores.
     pub(crate) counted: Counted,
 }
 
@@ -111,18 +113,18 @@ impl Subject<'_> {
         let over_cores = varies(self.rows, along_cores);
         let mut charts = Vec::new();
         if over_load {
-            charts.extend(self.tails("Tail latency against load", Along::Load, Metric::Latency));
+            charts.extend(self.tails("Tail latency against load", Along::Load, RowMetric::Latency));
         }
         if over_cores {
             let title = format!("Tail latency against {}s", self.counted.singular());
-            charts.extend(self.tails(&title, along_cores, Metric::Latency));
+            charts.extend(self.tails(&title, along_cores, RowMetric::Latency));
         }
         charts.extend(self.efficiency());
         let along = if over_cores && !over_load { along_cores } else { Along::Load };
         if over_load || over_cores {
-            charts.extend(self.tails("Miss ratio", along, Metric::Miss));
-            charts.extend(self.tails("Waiting: latency less service time", along, Metric::Wait));
-            charts.extend(self.tails("Slowdown of each class", along, Metric::Slowdown));
+            charts.extend(self.tails("Miss ratio", along, RowMetric::Miss));
+            charts.extend(self.tails("Waiting: latency less service time", along, RowMetric::Wait));
+            charts.extend(self.tails("Slowdown of each class", along, RowMetric::Slowdown));
         }
         charts
     }
@@ -130,7 +132,8 @@ impl Subject<'_> {
     /// Classes in the order of the plots: those with a target first, all requests (`None`) last.
     fn classes(&self) -> Vec<Option<String>> {
         let targeted = self.targets.iter().filter_map(|target| target.class.clone());
-        let known: IndexSet<String> = self.rows.iter().flat_map(|row| row.classes.keys().cloned()).collect();
+        let known: IndexSet<String> =
+            self.rows.iter().flat_map(|row| row.classes.names().map(str::to_owned)).collect();
         let mut classes: IndexSet<String> = targeted.filter(|class| known.contains(class)).collect();
         classes.extend(known);
         // One class is all requests.
@@ -141,22 +144,22 @@ impl Subject<'_> {
     }
 
     /// Names of statistics, mean first, then percentiles upwards, then the largest.
-    fn statistics(&self, metric: Metric) -> Vec<String> {
+    fn statistics(&self, metric: RowMetric) -> Vec<String> {
         let stats = self.rows.iter().filter_map(|row| row.stats(None, metric));
-        let mut names: IndexSet<&String> = stats.flat_map(|stats| stats.keys()).collect();
+        let mut names: IndexSet<String> = stats.flatten().map(|(name, _)| name).collect();
         names.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
-        names.into_iter().cloned().collect()
+        names.into_iter().collect()
     }
 
     /// Index of the statistic shown first: the first target's, or the highest percentile.
-    fn shown(&self, names: &[String], metric: Metric) -> usize {
+    fn shown(&self, names: &[String], metric: RowMetric) -> usize {
         let target = self.targets.iter().find(|t| t.metric == metric).or(self.targets.first());
         let wanted = target.and_then(|t| names.iter().position(|name| *name == t.percentile));
         let last = || names.iter().rposition(|name| name.starts_with('p'));
         wanted.or_else(last).unwrap_or(0)
     }
 
-    fn tails(&self, title: &str, along: Along, metric: Metric) -> Option<Chart> {
+    fn tails(&self, title: &str, along: Along, metric: RowMetric) -> Option<Chart> {
         let names = self.statistics(metric);
         let classes = self.classes();
         let variants: Vec<Variant> = names
@@ -175,7 +178,7 @@ impl Subject<'_> {
         (!variants.is_empty()).then(|| Chart { title: title.into(), note, variants, shown })
     }
 
-    fn tail(&self, class: Option<&str>, along: Along, metric: Metric, name: &str) -> Plot {
+    fn tail(&self, class: Option<&str>, along: Along, metric: RowMetric, name: &str) -> Plot {
         let y = metric_axis(metric, name);
         let mut plot = Plot::new(class.unwrap_or("all requests"), along.axis(), y);
         for (label, rows) in curves(self.rows, along) {
@@ -207,7 +210,7 @@ impl Subject<'_> {
     }
 
     fn efficiency(&self) -> Option<Chart> {
-        let names = self.statistics(Metric::Latency);
+        let names = self.statistics(RowMetric::Latency);
         let variants: Vec<Variant> = names
             .iter()
             .filter_map(|name| {
@@ -220,13 +223,13 @@ impl Subject<'_> {
         let note = "Each point is one simulated setting; up and to the left is better. The wide line is the Pareto \
                     front: rings mark the settings of systems that can be deployed which no other one beats in both."
             .to_owned();
-        let (title, shown) = ("Efficiency against tail".to_owned(), self.shown(&kept, Metric::Latency));
+        let (title, shown) = ("Efficiency against tail".to_owned(), self.shown(&kept, RowMetric::Latency));
         (!variants.is_empty()).then_some(Chart { title, note, variants, shown })
     }
 
     /// Efficiency against a tail; nothing when no row has both.
     fn trade(&self, class: Option<&str>, name: &str) -> Option<Plot> {
-        let x = metric_axis(Metric::Latency, name);
+        let x = metric_axis(RowMetric::Latency, name);
         let y = Axis::new("efficiency", Unit::Percent, Spread::Linear);
         let mut plot = Plot::new(class.unwrap_or("all requests"), x, y);
         let along = if varies(self.rows, Along::Load) { Along::Load } else { Along::Cores(self.counted) };
@@ -242,7 +245,7 @@ impl Subject<'_> {
         }
         mark_front(&mut plot);
         let same = |t: &&TargetLine| {
-            t.metric == Metric::Latency && t.percentile == name && t.class.as_deref() == class
+            t.metric == RowMetric::Latency && t.percentile == name && t.class.as_deref() == class
         };
         plot.uprights =
             self.targets.iter().filter(same).map(|t| Level { at: t.value, label: t.label.clone() }).collect();
@@ -250,9 +253,11 @@ impl Subject<'_> {
     }
 
     fn trade_point(&self, row: &Row, class: Option<&str>, name: &str) -> Option<Point> {
-        let (efficiency, tail) = (row.efficiency?, row.steady_stat(class, Metric::Latency, name)?);
-        let mut note = row.load.map_or(String::new(), |load| format!("load {}", Unit::Plain.show(load)));
-        if let Some(cores) = row.mean_cores(self.counted) {
+        let (efficiency, tail) =
+            (Stat::of(row.efficiency)?, row.steady_stat(class, RowMetric::Latency, name)?);
+        let mut note =
+            Along::Load.of(row).map_or(String::new(), |load| format!("load {}", Unit::Plain.show(load)));
+        if let Some(cores) = self.counted.mean_cores(row) {
             let cores = Unit::Plain.show(cores);
             let plural = if cores == "1" { "" } else { "s" };
             note.push_str(&format!(", {cores} {}{plural}", self.counted.singular()));
@@ -296,12 +301,12 @@ fn vertical(x: f64, stat: Stat) -> Point {
     Point { y_interval: stat.interval, ..Point::new(x, stat.estimate) }
 }
 
-fn metric_axis(metric: Metric, name: &str) -> Axis {
+fn metric_axis(metric: RowMetric, name: &str) -> Axis {
     match metric {
-        Metric::Latency => Axis::new(format!("{name} latency"), Unit::Nanoseconds, Spread::Log),
-        Metric::Slowdown => Axis::new(format!("{name} slowdown"), Unit::Times, Spread::Log),
-        Metric::Wait => Axis::new(format!("{name} waiting"), Unit::Nanoseconds, Spread::Log),
-        Metric::Miss => Axis::new(format!("requests over {name}"), Unit::Percent, Spread::Log),
+        RowMetric::Latency => Axis::new(format!("{name} latency"), Unit::Nanoseconds, Spread::Log),
+        RowMetric::Slowdown => Axis::new(format!("{name} slowdown"), Unit::Times, Spread::Log),
+        RowMetric::Wait => Axis::new(format!("{name} waiting"), Unit::Nanoseconds, Spread::Log),
+        RowMetric::Miss => Axis::new(format!("requests over {name}"), Unit::Percent, Spread::Log),
     }
 }
 
@@ -332,7 +337,7 @@ mod tests {
         let curves = curves(&rows, Along::Load);
         let names: Vec<_> = curves.keys().collect();
         assert_eq!(names, ["a · quantum 1us", "a · quantum 2us"]);
-        let loads: Vec<_> = curves[0].iter().map(|row| row.load.unwrap()).collect();
+        let loads: Vec<_> = curves[0].iter().map(|row| row.load).collect();
         assert_eq!(loads, [0.2, 0.5]);
     }
 
@@ -391,7 +396,7 @@ mod tests {
         let target = TargetLine {
             label: "p99 < 5 µs".into(),
             class: None,
-            metric: Metric::Latency,
+            metric: RowMetric::Latency,
             percentile: "p99".into(),
             value: 5000.0,
         };

@@ -5,12 +5,13 @@
 
 use indexmap::IndexSet;
 
-use crate::report::TargetLine;
-use crate::row::{Counted, Row, Stats};
+use crate::counted::Counted;
 use crate::table::{Goal, SystemLine};
+use crate::target::TargetLine;
 use crate::views::curves;
+use caudal_row::{Row, WaitByCause};
 
-/// What a row calls the time from arrival to the first turn, and the part of it behind long requests.
+/// Keys of a row for the time from arrival to the first turn, and for the part of it behind long requests.
 const QUEUED: &str = "queued";
 const QUEUED_BEHIND_LONG: &str = "behind_long";
 /// The two parts of queueing, where it is split; all of it is in the second one where the first is unknown.
@@ -60,11 +61,10 @@ pub(crate) fn waits(
     };
     let found: Vec<(&SystemLine, &Row)> =
         lines.iter().filter_map(|line| Some((line, here(&line.name)?))).collect();
-    let causes = causes(found.iter().map(|(_, row)| of_class(row, class.as_deref())));
+    let causes = causes(found.iter().filter_map(|(_, row)| of_class(row, class.as_deref())));
     let amounts = |row: &Row| {
-        let stats = of_class(row, class.as_deref());
-        (!row.overloaded && !stats.is_empty())
-            .then(|| causes.iter().map(|cause| amount_ns(stats, cause)).collect())
+        let waits = of_class(row, class.as_deref()).filter(|_| !row.overloaded)?;
+        Some(causes.iter().map(|cause| amount_ns(&waits, cause)).collect())
     };
     let systems = found.iter().map(|(line, row)| SystemWaits {
         name: line.name.clone(),
@@ -72,13 +72,14 @@ pub(crate) fn waits(
         by_cause_ns: amounts(row),
     });
     let systems = systems.collect();
-    let class = class.filter(|name| rows.iter().any(|row| row.classes.contains_key(name)));
+    let class = class.filter(|name| rows.iter().any(|row| row.classes.get(name).is_some()));
     (!causes.is_empty()).then(|| Waits { class, place, causes: causes.iter().cloned().collect(), systems })
 }
 
 /// The causes of all these, queueing split where any of them knows what of it was behind long requests.
-fn causes<'a>(all: impl Iterator<Item = &'a Stats>) -> IndexSet<String> {
-    let keys: IndexSet<&str> = all.flat_map(|stats| stats.keys().map(String::as_str)).collect();
+fn causes(all: impl Iterator<Item = WaitByCause>) -> IndexSet<String> {
+    let known = |waits: WaitByCause| waits.known().map(|(cause, _)| cause).collect::<Vec<_>>();
+    let keys: IndexSet<&str> = all.flat_map(known).collect();
     let split = keys.contains(QUEUED_BEHIND_LONG);
     let mut causes = IndexSet::new();
     for key in keys {
@@ -93,9 +94,9 @@ fn causes<'a>(all: impl Iterator<Item = &'a Stats>) -> IndexSet<String> {
     causes
 }
 
-/// What a cause amounts to; nothing where that is unknown.
-fn amount_ns(stats: &Stats, cause: &str) -> Option<f64> {
-    let of = |key: &str| stats.get(key).map(|stat| stat.estimate.max(0.0));
+/// The mean time of a cause, in ns; nothing where that is unknown.
+fn amount_ns(waits: &WaitByCause, cause: &str) -> Option<f64> {
+    let of = |key: &str| waits.known().find(|(known, _)| *known == key).map(|(_, ns)| ns.max(0.0));
     match cause {
         BEHIND_LONG => of(QUEUED_BEHIND_LONG),
         OTHER_QUEUEING => Some((of(QUEUED).unwrap_or(0.0) - of(QUEUED_BEHIND_LONG).unwrap_or(0.0)).max(0.0)),
@@ -103,17 +104,16 @@ fn amount_ns(stats: &Stats, cause: &str) -> Option<f64> {
     }
 }
 
-/// Waiting of the class where the row has it, else of all requests.
-fn of_class<'a>(row: &'a Row, class: Option<&str>) -> &'a Stats {
-    let own = class.and_then(|name| row.classes.get(name)).map(|class| &class.wait_ns);
-    own.filter(|stats| !stats.is_empty()).unwrap_or(&row.wait_ns)
+/// Waiting of the class where the row has it, else of all requests; none where the row does not say why requests waited.
+fn of_class(row: &Row, class: Option<&str>) -> Option<WaitByCause> {
+    class.and_then(|name| row.classes.get(name)).and_then(|class| class.wait_ns).or(row.wait_ns)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::Metric;
     use crate::table;
+    use caudal_row::RowMetric;
 
     #[test]
     fn waiting_is_compared_where_the_winner_reaches() {
@@ -134,7 +134,7 @@ mod tests {
         let target = TargetLine {
             label: String::new(),
             class: None,
-            metric: Metric::Latency,
+            metric: RowMetric::Latency,
             percentile: "p99".into(),
             value: 10.0,
         };
@@ -143,11 +143,16 @@ mod tests {
         let waits = waits(&rows, &[target], &lines, None, Counted::Cores).unwrap();
         assert_eq!(
             (waits.place, waits.causes),
-            (0.7, [BEHIND_LONG, OTHER_QUEUEING, "preempted"].map(str::to_owned).to_vec())
+            (
+                0.7,
+                [BEHIND_LONG, OTHER_QUEUEING, "preempted", "overhead", "probes"].map(str::to_owned).to_vec()
+            )
         );
         let amounts: Vec<_> =
             waits.systems.into_iter().map(|system| (system.name, system.by_cause_ns)).collect();
-        let known = |name: &str, amounts: [Option<f64>; 3]| (name.to_owned(), Some(amounts.to_vec()));
+        let known = |name: &str, [long, other, preempted]: [Option<f64>; 3]| {
+            (name.to_owned(), Some(vec![long, other, preempted, Some(0.0), Some(0.0)]))
+        };
         let a = known("a", [Some(3.0), Some(2.0), Some(0.0)]);
         let c = known("c", [None, Some(4.0), Some(2.0)]);
         assert_eq!(amounts, [a, c, ("b".to_owned(), None)], "a part of queueing is not counted twice");

@@ -7,7 +7,7 @@ use std::time::Instant;
 use caudal_config::Point;
 
 use crate::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
-use crate::row::Row;
+use crate::row::{Row, row_of};
 
 /// A sweep over points.
 pub struct Sweep<'a> {
@@ -94,6 +94,6 @@ impl Sweep<'_> {
         let results = experiment(point, self.quick, Judged::Reported)
             .run(&crew)
             .map_err(|source| SweepError { point: point.key.clone(), source })?;
-        Ok((Row::new(point, &results, started.elapsed().as_secs_f64()), results))
+        Ok((row_of(point, &results, started.elapsed().as_secs_f64()), results))
     }
 }

@@ -50,8 +50,7 @@ pub(crate) fn expected(candidate: &Candidate, question: &Question, spot: Spot) -
         return ONE_QUEUE;
     }
     let place = Place::new(candidate, question, spot);
-    let further =
-        place.turns(candidate, service.mean_ps()) + place.walks(candidate) + place.polls(system);
+    let further = place.turns(candidate, service.mean_ps()) + place.walks(candidate) + place.polls(system);
     // Of the usual events, a plain request takes two.
     1.0 + event(candidate) * (further + 2.0 - USUAL_EVENTS).max(0.0)
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use caudal_config::{Measure, Metric, Point, WarmUp};
 use caudal_policy::random::hash;
 use caudal_sim::experiment::{Experiment, ExperimentError, Judged, Results};
-use caudal_sim::row::Row;
+use caudal_sim::row::{Row, row_counting};
 use caudal_sim::steady::{Lengths, Overheads};
 use caudal_sim::sweep::experiment;
 use caudal_stats::{Estimate, relaxation};
@@ -268,7 +268,7 @@ impl<'a> ProbeContext<'a> {
 
     /// A row whose load, cores and core time are those of the machine, dedicated cores included.
     fn row(&self, candidate: &Candidate, point: &Point, spot: Spot, results: &Results, wall_s: f64) -> Row {
-        let mut row = Row::counting(point, results, wall_s, candidate.dedicated);
+        let mut row = row_counting(point, results, wall_s, candidate.dedicated);
         row.load = spot.load;
         row.cores = candidate.capacity_cores;
         row.cores_dedicated = candidate.dedicated;

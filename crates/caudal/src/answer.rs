@@ -4,11 +4,9 @@
 //! It is as wide as the terminal, but no wider than [`WIDEST`]; where nobody looks (a pipe, a file) it is that wide, too, and
 //! has no colours, so that what is kept reads as it did.
 
-mod columns;
-
 use std::io::IsTerminal;
 
-pub(crate) use columns::Columns;
+use caudal_results::columns::Columns;
 
 /// Columns of a screen that fits anywhere.
 const WIDEST: usize = 100;
@@ -45,7 +43,7 @@ impl Screen {
         Screen { width, colours: false, text: String::new() }
     }
 
-    /// What to do, in a sentence; set off where there are colours.
+    /// Adds the headline, which says what to do in a sentence; set off where there are colours.
     pub(crate) fn headline(&mut self, text: &str) {
         for line in wrapped(text, self.width, "", "") {
             self.bold_line(&line);

@@ -1,30 +1,15 @@
-//! What the command's exit code means.
-//!
-//! | code | meaning |
-//! | --- | --- |
-//! | 0 | done |
-//! | 1 | the answer is no: no system meets the target, or could, or a statement does not hold under `--strict` |
-//! | 2 | bad input: arguments, a file, a workload; nothing was simulated |
-//! | 3 | something went wrong that is no fault of the input: a full disk, a closed pipe |
-//! | 130 | interrupted; what was done is printed, and kept in the results directory if there is one: the same command goes on from there |
+//! What ends a command: the answer no, an error as it is printed, an interruption; each with its [exit code](crate::exit_code).
 
 use std::fmt;
 use std::process::ExitCode;
 
 use caudal_config::{ConfigError, Problem};
+use caudal_results::ResultsError;
 use caudal_tune::{TuneError, spelled};
 use miette::{Diagnostic, LabeledSpan, Report, Severity, SourceCode};
 
 use crate::answer::Screen;
-
-/// The answer is no.
-pub(crate) const NO: u8 = 1;
-/// Bad input.
-pub(crate) const BAD_INPUT: u8 = 2;
-/// Something else went wrong.
-pub(crate) const FAILED: u8 = 3;
-/// Interrupted.
-pub(crate) const INTERRUPTED: u8 = 130;
+use crate::exit_code::{BAD_INPUT, FAILED, INTERRUPTED, NO};
 
 /// The text of `--help` on exit codes.
 pub(crate) const HELP: &str = "\
@@ -113,5 +98,7 @@ pub(crate) fn report(error: &Report) -> ExitCode {
         }
         _ => errln!("{error:?}"),
     }
-    ExitCode::from(if error.downcast_ref::<Failure>().is_some() { FAILED } else { BAD_INPUT })
+    let of_results = error.downcast_ref::<ResultsError>().is_some_and(ResultsError::is_failure);
+    let failed = of_results || error.downcast_ref::<Failure>().is_some();
+    ExitCode::from(if failed { FAILED } else { BAD_INPUT })
 }

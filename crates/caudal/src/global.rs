@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use caudal_results::{Control, Progress};
 use clap::Args;
 use miette::{MietteHandlerOpts, miette};
 
@@ -24,7 +25,7 @@ pub(crate) struct Shared {
     pub(crate) quiet: bool,
 }
 
-/// What all commands are given.
+/// The options of every command, and the flag to stop.
 #[derive(Clone, Debug)]
 pub(crate) struct Global {
     /// Threads to simulate on, at least 1.
@@ -37,6 +38,11 @@ pub(crate) struct Global {
 }
 
 impl Global {
+    /// Threads, haste and stop for a library, which tells `progress` how far it is.
+    pub(crate) fn control<'a>(&'a self, progress: &'a dyn Progress) -> Control<'a> {
+        Control { threads: self.threads, quick: self.quick, stop: &self.stop, progress }
+    }
+
     pub(crate) fn new(shared: &Shared) -> miette::Result<Global> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = shared.threads.unwrap_or(cores);
@@ -51,7 +57,7 @@ impl Global {
     }
 }
 
-/// What is to be done before a second Ctrl-C, or SIGTERM, ends the process in the middle of something.
+/// The work to do before a second Ctrl-C, or SIGTERM, ends the process in the middle of something.
 static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
 
 /// Has `tidy_up` called before a second Ctrl-C ends the process; the first caller's holds.
@@ -78,7 +84,7 @@ fn watch_for_interrupts() -> miette::Result<Arc<AtomicBool>> {
             if let Some(tidy_up) = BEFORE_EXIT.get() {
                 tidy_up();
             }
-            std::process::exit(i32::from(crate::exit::INTERRUPTED));
+            std::process::exit(i32::from(crate::exit_code::INTERRUPTED));
         }
         errln!("\nstopping; once more to stop at once");
     })

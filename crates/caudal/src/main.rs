@@ -1,23 +1,17 @@
 //! `caudal`: from a measured service to the policy that keeps its tail short.
 //!
-//! stdout is data, stderr is progress and errors. Exit codes: see [`exit`].
+//! stdout is data, stderr is progress and errors. Exit codes: see [`exit_code`].
 
 #[macro_use]
 mod out;
 
 mod answer;
-mod bounds;
 mod commands;
-mod describe;
 mod exit;
+mod exit_code;
 mod global;
 mod numbers;
 mod progress;
-mod reproduce;
-mod results;
-mod sweep;
-mod table;
-mod timeline;
 
 use std::process::ExitCode;
 

@@ -9,7 +9,7 @@ pub(crate) fn write(text: std::fmt::Arguments<'_>) {
         std::process::exit(0);
     }
     write_error(format_args!("can not write to stdout: {error}\n"));
-    std::process::exit(i32::from(crate::exit::FAILED));
+    std::process::exit(i32::from(crate::exit_code::FAILED));
 }
 
 /// Writes to stderr if that is possible: nothing that is computed depends on who reads along, and where an error

@@ -11,7 +11,7 @@ pub(crate) use self::broken::unbuildable;
 use self::rules::RULES;
 use crate::{ContextsConfig, Costs, System};
 
-/// Who is to run a system.
+/// The host that is to run a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Host {
     /// Virtual time: may also run what nobody could build.
@@ -25,11 +25,11 @@ pub enum Host {
 pub struct Rule {
     /// Its name.
     pub name: &'static str,
-    /// What is refused, as the end of "refused: …".
+    /// The refused combination or value, as the end of "refused: …".
     pub refused: &'static str,
     /// Why.
     pub why: &'static str,
-    /// What would be right.
+    /// The edit that mends it.
     pub instead: &'static str,
     /// Refused by the runtime only? Else by both hosts.
     pub runtime_only: bool,
@@ -43,12 +43,12 @@ pub struct Rule {
 pub struct Incoherence {
     /// The rule.
     pub rule: &'static Rule,
-    /// What would be right here, where the rule has several parts.
+    /// The part of the rule that is broken here, and the edit that mends it, where the rule has several parts.
     fault: Option<&'static str>,
 }
 
 impl Incoherence {
-    /// What would be right.
+    /// The edit that mends it.
     pub fn instead(&self) -> &'static str {
         self.fault.unwrap_or(self.rule.instead)
     }
@@ -65,7 +65,7 @@ pub fn table() -> &'static [Rule] {
     RULES
 }
 
-/// What is wrong with a system on `host`; empty if nothing is.
+/// The rules that a system breaks on `host`; empty if it breaks none.
 pub fn check(system: &System, costs: &Costs, host: Host) -> Vec<Incoherence> {
     let judged = |rule: &&Rule| host == Host::Runtime || !rule.runtime_only;
     let broken = |rule: &&'static Rule| (rule.broken)(system, costs);

@@ -17,11 +17,11 @@ use crate::{Costs, Pools, System};
 /// A system with a name.
 #[derive(Debug)]
 pub struct Preset {
-    /// What files, the command line and the docs call it.
+    /// Its name in files, on the command line and in the docs.
     pub name: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
-    /// What it is, in one line.
+    /// A description of one line.
     pub summary: &'static str,
     /// Where its numbers come from.
     pub numbers: &'static [Number],
@@ -53,7 +53,7 @@ impl Preset {
         System { name: self.name.to_owned(), ..(self.make)(cores) }
     }
 
-    /// What its actions cost.
+    /// Costs of the system's actions.
     pub fn costs(&self) -> Costs {
         (self.costs)()
     }
@@ -77,7 +77,7 @@ pub fn find_preset(name: &str) -> Option<&'static Preset> {
 
 /// The name that a misspelt one probably stands for.
 pub fn nearest_preset(name: &str) -> Option<&'static str> {
-    crate::error::nearest(
+    crate::suggest::nearest(
         name,
         presets().flat_map(|preset| [preset.name].into_iter().chain(preset.aliases.iter().copied())),
     )

@@ -57,7 +57,7 @@ fn the_systems_of_the_papers_are_there() {
     }
 }
 
-/// What a preset says of its numbers is what it has.
+/// The numbers that a preset documents are those of its system.
 #[test]
 fn numbers_are_those_of_the_system() {
     for preset in presets() {

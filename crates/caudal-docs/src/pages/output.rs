@@ -73,17 +73,13 @@ struct Shown(&'static str, &'static str, &'static str);
 
 const PARTS_OF_ROWS: [Shown; 4] = [
     Shown(
-        "Waits",
-        "crates/caudal-sim/src/row.rs",
+        "WaitByCause",
+        "crates/caudal-row/src/row.rs",
         "`wait_ns`: mean time per request that was not service, by cause",
     ),
-    Shown("ClassRow", "crates/caudal-sim/src/row.rs", "`classes`: by name of the class"),
-    Shown("Overheads", "crates/caudal-sim/src/row.rs", "`overheads`: shares of the core time held"),
-    Shown(
-        "Recorded",
-        "crates/caudal-sim/src/recorded.rs",
-        "`recorded`: what was played of recorded arrivals",
-    ),
+    Shown("ClassRow", "crates/caudal-row/src/row.rs", "`classes`: by name of the class"),
+    Shown("Overheads", "crates/caudal-row/src/row.rs", "`overheads`: shares of the core time held"),
+    Shown("Recorded", "crates/caudal-row/src/row.rs", "`recorded`: what was played of recorded arrivals"),
 ];
 
 const PLANS: &str = "
@@ -105,11 +101,13 @@ const PARTS_OF_PLANS: [Shown; 7] = [
 
 pub(super) fn body(root: &Path) -> Result<String, DocsError> {
     let mut text = INTRO.to_owned();
-    text += &format!("\n{}\n", exit_codes(&root.join("crates/caudal/src/exit.rs"))?);
-    text +=
-        &format!("\n## Results directories\n\n{}\n", results(&root.join("crates/caudal/src/results.rs"))?);
+    text += &format!("\n{}\n", exit_codes(&root.join("crates/caudal/src/exit_code.rs"))?);
+    text += &format!(
+        "\n## Results directories\n\n{}\n",
+        results(&root.join("crates/caudal-results/src/directory.rs"))?
+    );
     text += ROWS;
-    text += &fields(root, &Shown("Row", "crates/caudal-sim/src/row.rs", ""))?;
+    text += &fields(root, &Shown("Row", "crates/caudal-row/src/row.rs", ""))?;
     for part in &PARTS_OF_ROWS {
         text += &format!("\n{}:\n\n{}", part.2, fields(root, part)?);
     }
@@ -147,7 +145,7 @@ fn fields(root: &Path, shown: &Shown) -> Result<String, DocsError> {
     Ok(table(&["key", "type", "meaning"], &rows))
 }
 
-/// What JSON has of a Rust type.
+/// The type that JSON has for a Rust type.
 fn json_type(rust: &str) -> String {
     if let Some(inner) = rust.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
         return format!("{} or `null`", json_type(inner));

@@ -34,7 +34,7 @@ What of a request can be done in parallel, `workload.dag` says; of a request of 
 
 /// A policy's documentation.
 pub(super) struct Policy {
-    /// What files call it.
+    /// Its name in files.
     pub(super) name: String,
     title: String,
     sections: Vec<(&'static str, String)>,

@@ -13,7 +13,7 @@ pub(super) struct Schema {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Key {
     pub(super) name: String,
-    /// What it may hold, in words.
+    /// The values that it may hold, in words.
     pub(super) holds: String,
     /// Its default as the file would say it; empty if there is none.
     pub(super) default: String,
@@ -113,7 +113,7 @@ impl Schema {
         }
     }
 
-    /// What a schema allows, in words.
+    /// The values that a schema allows, in words.
     fn holds(&self, schema: &Value) -> String {
         if schema["$ref"].as_str() == Some("#/$defs/Time") {
             return "time".to_owned();

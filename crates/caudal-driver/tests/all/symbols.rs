@@ -331,7 +331,8 @@ fn library() -> std::path::PathBuf {
 #[test]
 fn pass_and_library_know_the_same_names() {
     let read = |path: &str| std::fs::read_to_string(root().join(path)).expect(path);
-    let (pass, library) = (read("pass/src/sections/Redirection.cpp"), read("crates/caudal-probe/csrc/names.h"));
+    let (pass, library) =
+        (read("pass/src/sections/Redirection.cpp"), read("crates/caudal-probe/csrc/names.h"));
     let of = |table: &str| {
         let begin = pass.find(table).unwrap_or_else(|| panic!("{table} in Redirection.cpp"));
         let text = &pass[begin..];

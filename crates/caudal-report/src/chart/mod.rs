@@ -26,7 +26,7 @@ pub struct Chart {
     pub title: String,
     /// A sentence on how to read it; may be empty.
     pub note: String,
-    /// What the reader chooses from; at least one.
+    /// The variants that the reader chooses from; at least one.
     pub variants: Vec<Variant>,
     /// Index of the variant that is shown first.
     pub shown: usize,
@@ -44,13 +44,13 @@ pub struct Variant {
 /// Two axes and what is drawn between them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plot {
-    /// What this plot shows that its neighbours do not, such as the class.
+    /// The difference between this plot and its neighbours, such as the class.
     pub title: String,
     /// Across.
     pub x: Axis,
     /// Upwards.
     pub y: Axis,
-    /// What is drawn, in the order of the legend.
+    /// The curves, in the order of the legend.
     pub series: Vec<Series>,
     /// Levels of `y` drawn across, such as a target.
     pub levels: Vec<Level>,
@@ -61,7 +61,7 @@ pub struct Plot {
 /// An axis.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Axis {
-    /// What is measured, without the unit.
+    /// The quantity, without the unit.
     pub label: String,
     /// Its unit.
     pub unit: Unit,
@@ -71,7 +71,7 @@ pub struct Axis {
     pub low: Option<f64>,
     /// Fixes the high end; data beyond it are cut off.
     pub high: Option<f64>,
-    /// What 0, 1, 2, ... are called, where the axis has names instead of numbers; else empty.
+    /// The names of 0, 1, 2, ..., where the axis has names instead of numbers; else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }
@@ -145,7 +145,7 @@ impl Axis {
         Self { low: Some(-0.5), high, names, ..Self::new(label, Unit::Count, Spread::Linear) }
     }
 
-    /// What stands at a tick.
+    /// The text at a tick.
     pub(crate) fn word(&self, tick: f64) -> String {
         match self.names.get(tick as usize) {
             Some(name) => name.clone(),
@@ -229,7 +229,7 @@ impl Chart {
     }
 }
 
-/// Which colour, marker and dash each name has, the same in all charts of a report.
+/// The colour, marker and dash of each name, the same in all charts of a report.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inks {
     names: Vec<(String, bool)>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the numbers of an axis are.
+/// The unit of the numbers of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {

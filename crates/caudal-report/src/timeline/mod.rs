@@ -36,7 +36,7 @@ pub struct Timeline<W: Write> {
     counters: IndexMap<String, Track>,
     flows: u64,
     buffer: Vec<u8>,
-    /// What a core is called.
+    /// The name of a core's track, before its number.
     core_name: &'static str,
 }
 

@@ -25,12 +25,12 @@ pub struct TracePacket {
     /// The writer of the packet; ours is always 1.
     #[prost(uint32, optional, tag = "10")]
     pub trusted_packet_sequence_id: Option<u32>,
-    /// What happened.
+    /// The packet's contents.
     #[prost(oneof = "Data", tags = "11, 60")]
     pub data: Option<Data>,
 }
 
-/// What a packet holds.
+/// The contents of a packet.
 #[derive(Clone, PartialEq, Oneof)]
 pub enum Data {
     /// Something that happened on a track.

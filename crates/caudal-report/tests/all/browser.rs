@@ -109,7 +109,8 @@ fn names_from_files_stay_text() {
     rows.truncate(19);
     for row in &mut rows {
         row.system = evil.into();
-        row.classes.insert(evil.into(), row.classes["get"].clone());
+        let get = row.classes.get("get").expect("the class").clone();
+        row.classes.0.push((evil.into(), get));
     }
     let mut report = Report { rows, title: evil.into(), question: evil.into(), ..common::report() };
     report.config_toml = evil.into();

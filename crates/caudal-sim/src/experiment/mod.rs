@@ -34,12 +34,12 @@ use caudal_stats::mser::Mser5;
 use caudal_stats::trend::{self, Halves};
 use caudal_stats::{Decision, Estimate, Replicated, Scale, StopRule};
 use caudal_workload::{Arrivals, Service};
-use serde::{Deserialize, Serialize};
 
 use crate::engine::{Account, ClassStats, LOOKS, Length, Outcome, Run, ShortCuts, Unwatched, simulate};
 use crate::lanes::LaneLoad;
 
-use self::recorded::Recorded;
+use caudal_row::{Gap, Recorded};
+
 use self::steady::{LENIENCE, Memory, Overheads};
 
 /// Replications of a stage: at least, and at most.
@@ -107,17 +107,6 @@ pub struct Quantity {
     pub percentile: Option<f64>,
     /// Instead of both: the share of requests with a longer latency than this, in ps.
     pub above_ps: Option<u64>,
-}
-
-/// A percentile around which there are hardly any values.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Gap {
-    /// The percentile, 0 to 100.
-    pub percentile: f64,
-    /// The value below the gap.
-    pub low_ns: f64,
-    /// The value above it.
-    pub high_ns: f64,
 }
 
 /// Statistics of a class, or of all requests.
@@ -628,7 +617,7 @@ impl Results {
             measured: length.measured,
             simulated: 0,
             events: 0,
-            recorded: experiment.arrivals.count().map(|arrivals| Recorded::of(arrivals, length)),
+            recorded: experiment.arrivals.count().map(|arrivals| recorded::recorded(arrivals, length)),
             fell_behind: 0,
             first_number: 0,
             backlogs: [Vec::new(), Vec::new()],

@@ -14,8 +14,8 @@
 //! that, with intervals that are as much wider. A quick look is content with two. Where not even
 //! one fits, the file is played as far as the limit goes, and the rest is said to be missing ([`Recorded::is_whole`]).
 
+pub use caudal_row::Recorded;
 use caudal_stats::{Decision, StopRule};
-use serde::{Deserialize, Serialize};
 
 use crate::engine::Length;
 use crate::experiment::{Crew, Experiment, ExperimentError, Results, STAGE_MIN, quick_requests};
@@ -27,28 +27,10 @@ const PLAYS_QUICK: u64 = 2;
 /// Precision to which a file is played, if that was not asked for, as far as the limit of requests goes.
 const FINE: f64 = 0.01;
 
-/// The part of recorded arrivals that was played.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recorded {
-    /// Arrivals in the file.
-    pub arrivals: u64,
-    /// The first ones, which every replication played and did not measure: those of a `warm-up` that was given.
-    pub left_out: u64,
-    /// The arrivals after them, which every replication measured.
-    pub measured: u64,
-}
-
-impl Recorded {
-    /// The part of so many arrivals that replications of this length play.
-    pub(crate) fn of(arrivals: u64, length: Length) -> Recorded {
-        let left_out = length.warm_up.min(arrivals);
-        Recorded { arrivals, left_out, measured: length.measured.min(arrivals - left_out) }
-    }
-
-    /// Was every arrival played?
-    pub fn is_whole(&self) -> bool {
-        self.left_out + self.measured == self.arrivals
-    }
+/// The part of so many recorded arrivals that replications of this length play.
+pub(crate) fn recorded(arrivals: u64, length: Length) -> Recorded {
+    let left_out = length.warm_up.min(arrivals);
+    Recorded { arrivals, left_out, measured: length.measured.min(arrivals - left_out) }
 }
 
 impl Experiment<'_> {

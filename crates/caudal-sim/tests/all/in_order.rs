@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use caudal_config::{File, Point};
 use caudal_policy::random::hash;
 use caudal_sim::experiment::{Crew, Judged, Quantity, Results};
-use caudal_sim::row::Row;
+use caudal_sim::row::row_of;
 use caudal_sim::sweep::experiment;
 
 fn point(text: &str, dir: &Path) -> Point {
@@ -83,7 +83,7 @@ fn recorded_arrivals_are_played_whole() {
     );
     assert!(found.precise && !found.overloaded && found.holds());
     assert!(!found.steady, "there is no steady state");
-    let row = serde_json::to_value(Row::new(&point, &found, 0.0)).expect("a row");
+    let row = serde_json::to_value(row_of(&point, &found, 0.0)).expect("a row");
     assert_eq!(row["recorded"], serde_json::json!({ "arrivals": 40_000, "left_out": 0, "measured": 40_000 }));
     assert_eq!(row["unfinished"], 0);
 }

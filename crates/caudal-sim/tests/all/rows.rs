@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use caudal_config::{File, Point};
 use caudal_sim::experiment::{Crew, Judged, Results};
-use caudal_sim::row::{Overheads, Row};
+use caudal_sim::row::{Overheads, row_counting, row_of};
 use caudal_sim::sweep::experiment;
 
 #[test]
@@ -34,7 +34,7 @@ fn a_mean_slowdown_that_is_infinite_has_no_upper_end() {
              [measure]\nwarm-up = 1000\nrequests = 20000\nreplications = 12"
         );
         let (point, results) = simulated(&text);
-        Row::new(&point, &results, 0.0).slowdown.mean
+        row_of(&point, &results, 0.0).slowdown.mean
     };
     let fluid = "{ policy = \"processor-sharing\", quantum = \"0\" }";
     let gamma = "{ distribution = \"gamma\", mean = \"1us\", scv = 0.5 }";
@@ -51,7 +51,7 @@ fn probes_are_an_overhead_and_no_useful_work() {
         "[workload]\nservice = \"exp-1us\"\nload = 0.5\n[system]\ncores = 1\n[costs]\nprobe_factor = 1.5\n\
          [measure]\nwarm-up = 1000\nrequests = 20000\nreplications = 12",
     );
-    let row = Row::new(&point, &results, 0.0);
+    let row = row_of(&point, &results, 0.0);
     assert!((row.efficiency.estimate - 0.5).abs() < 0.01, "{:?}", row.efficiency);
     let Overheads { probes, looking, moving, placing, switching, stalled, allocating, idle, dedicated } =
         row.overheads;
@@ -61,7 +61,7 @@ fn probes_are_an_overhead_and_no_useful_work() {
     assert!((row.efficiency.estimate + all - 1.0).abs() < 1e-9, "the shares make 1: {all}");
 
     // The same work on a core that serves requests and one that does not.
-    let row = Row::counting(&point, &results, 0.0, 1);
+    let row = row_counting(&point, &results, 0.0, 1);
     assert!((row.efficiency.estimate - 0.25).abs() < 0.005, "{:?}", row.efficiency);
     let Overheads { probes, switching, idle, dedicated, .. } = row.overheads;
     assert!((dedicated - 0.5).abs() < 1e-9 && (probes - 0.125).abs() < 0.005, "{:?}", row.overheads);

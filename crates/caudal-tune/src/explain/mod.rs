@@ -11,7 +11,7 @@ mod winner;
 mod words;
 
 use caudal_config::System;
-use caudal_sim::row::{Row, Waits};
+use caudal_sim::row::{Row, WaitByCause};
 
 pub(crate) use self::short::{Standing, summary};
 
@@ -84,11 +84,13 @@ impl Evidence<'_> {
     }
 
     /// Why a request of the tightest target's class waits.
-    fn waits(&self, row: &Row) -> Waits {
-        match self.aim().0.quantity.class {
+    fn waits(&self, row: &Row) -> WaitByCause {
+        let waits = match self.aim().0.quantity.class {
             Some(class) => row.classes.0[class].1.wait_ns,
             None => row.wait_ns,
-        }
+        };
+        // Rows of a run have it; one that was read from a file of somebody else may not.
+        waits.unwrap_or_default()
     }
 
     fn place(&self) -> String {

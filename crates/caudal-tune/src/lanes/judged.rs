@@ -13,7 +13,7 @@ use caudal_policy::discipline::{DisciplineConfig, LasConfig, ProcessorSharingCon
 use caudal_policy::random::hash;
 use caudal_sim::experiment::{Crew, ExperimentError, Judged, Quantity};
 use caudal_sim::lanes::LaneLoad;
-use caudal_sim::row::Row;
+use caudal_sim::row::{Row, row_of};
 use caudal_sim::sweep::experiment;
 use caudal_stats::Estimate;
 use caudal_workload::Service;
@@ -206,7 +206,7 @@ impl Court<'_> {
         })?;
         self.simulated.fetch_add(results.simulated, Ordering::Relaxed);
         let confidence = point.measure.stop.confidence;
-        let row = Row::new(&point, &results, started.elapsed().as_secs_f64());
+        let row = row_of(&point, &results, started.elapsed().as_secs_f64());
         let estimate = |quantity: &Quantity| match results.overloaded {
             true => Estimate::MISSING,
             false => results.estimate(quantity, confidence),

@@ -52,8 +52,8 @@ fn targets_on_waiting_and_on_shares_are_met() {
     let short = &row.classes.0.iter().find(|class| class.0 == "short").expect("the class").1;
     let waiting = short.waiting_ns.as_ref().expect("it was asked for");
     // All that is not service is waiting, by cause or in the whole.
-    let causes =
-        short.wait_ns.queued + short.wait_ns.preempted + short.wait_ns.overhead + short.wait_ns.probes;
+    let waits = short.wait_ns.expect("the simulator says why requests waited");
+    let causes = waits.queued + waits.preempted + waits.overhead + waits.probes;
     assert!((waiting.mean.estimate / causes - 1.0).abs() < 1e-3, "{} and {causes}", waiting.mean.estimate);
     assert!(winner.targets[0].estimate.high < 10_000.0, "{:?}", winner.targets);
     // The same as latency for requests of 500 ns: waiting is what is longer than that.

@@ -14,7 +14,7 @@ use miette::miette;
 use super::forks::Forks;
 use super::input::{self, Input};
 
-/// What arrives.
+/// The requests that arrive, as the command line says them.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Arrives {
     /// A workload's name, a file with service times (what load generators, HdrHistogram, bpftrace, Prometheus and others
@@ -25,7 +25,7 @@ pub(crate) struct Arrives {
     pub(crate) input: Input,
 }
 
-/// What the user means by `--workload`.
+/// The kinds of things that `--workload` may name.
 enum Kind {
     Named,
     Toml,

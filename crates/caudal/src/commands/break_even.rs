@@ -13,13 +13,15 @@ use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use serde_json::{Value, json};
 
-use super::kept;
-use crate::describe::{self, counted};
+use super::journal::open_journal;
 use crate::exit::Interrupted;
 use crate::global::Global;
-use crate::progress::Progress;
-use crate::results::{Meta, digest, digests, writable, write_whole};
-use crate::table::{Table, digits, estimate, time};
+use crate::progress::ProgressLine;
+use caudal_results::Progress as _;
+use caudal_results::describe::{self, counted};
+use caudal_results::files::{writable, write_whole};
+use caudal_results::table::{Table, digits, estimate, time};
+use caudal_results::{Meta, digest, digests};
 
 /// Where it goes without `--out`.
 const OUT: &str = "caudal-break-even";
@@ -31,7 +33,7 @@ pub(crate) struct BreakEvenArgs {
     /// Change a key of the file, as in --set system.contexts.count=4
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// What is to be short, as in 'p99', 'get p99.9' or 'p99.9 slowdown'
+    /// The statistic to keep short, as in 'p99', 'get p99.9' or 'p99.9 slowdown'
     #[arg(long, short, default_value = "p99", value_name = "STATISTIC", value_parser = LatencyStatistic::parse)]
     target: LatencyStatistic,
     /// Numbers of contexts to choose among [default: 1, 2, 4, ... up to all]
@@ -65,8 +67,8 @@ pub(crate) fn run(args: &BreakEvenArgs, global: &Global) -> miette::Result<ExitC
     args.policy_file.as_deref().map_or(Ok(()), writable)?;
     let meta =
         Meta { command: "break-even", seed: point.measure.seed, points: None, asked: asked(&question)? };
-    let (dir, kept) = kept::open(args.out.as_ref(), OUT, &meta)?;
-    let bar = Progress::new(global, 100, "profiling");
+    let (dir, kept) = open_journal(args.out.as_ref(), OUT, &meta)?;
+    let bar = ProgressLine::new(global, 100, "profiling");
     let all = question.requests_about();
     let progress = |progress: caudal_tune::Progress| {
         bar.requests(progress.requests);
@@ -108,7 +110,7 @@ impl BreakEvenArgs {
         write_whole(&dir.join("break-even.json"), &(json + "\n"))?;
         write_whole(&dir.join("policy.toml"), &policy)?;
         write_whole(&dir.join("report.html"), &report(self, point, found, policy.clone()).to_html())?;
-        self.policy_file.as_deref().map_or(Ok(()), |path: &Path| write_whole(path, &policy))
+        Ok(self.policy_file.as_deref().map_or(Ok(()), |path: &Path| write_whole(path, &policy))?)
     }
 }
 
@@ -173,7 +175,7 @@ fn rate(per_s: f64) -> String {
     Unit::PerSecond.show(per_s)
 }
 
-/// What is best, in a sentence a stretch.
+/// The best number of contexts, in a sentence a stretch of rates.
 fn sentences(found: &Profile) -> Vec<String> {
     let Some(adaptation) = &found.adaptation else { return Vec::new() };
     let best = &adaptation.contexts;

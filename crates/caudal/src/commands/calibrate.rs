@@ -10,7 +10,7 @@ use miette::miette;
 
 use crate::exit::{Failure, Interrupted};
 use crate::global::Global;
-use crate::table::{Table, time};
+use caudal_results::table::{Table, time};
 
 #[derive(Args, Debug)]
 pub(crate) struct CalibrateArgs {

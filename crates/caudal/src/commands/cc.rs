@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use caudal_driver::cc::{self, Language};
 use clap::Args;
 
-/// What `caudal --help` knows of them; the arguments are read by [`as_compiler`] before.
+/// The arguments as `caudal --help` knows them; [`as_compiler`] reads them before.
 #[derive(Args, Debug)]
 #[command(disable_help_flag = true)]
 pub(crate) struct CcArgs {

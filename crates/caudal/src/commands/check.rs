@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use caudal_config::{File, Host, Options};
 use clap::Args;
 
-use crate::describe::counted;
 use crate::global::Global;
+use caudal_results::describe::counted;
 
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &CheckArgs, global: &Global) -> miette::Result<ExitCode>
             outln!("{}", serde_json::json!({ "system": system.name, "cores": system.cores }));
         } else {
             let cores = counted(system.cores as usize, "core");
-            outln!("{}: {cores}, {}", system.name, crate::describe::system(system));
+            outln!("{}: {cores}, {}", system.name, caudal_results::describe::system(system));
         }
     }
     if !global.json {
@@ -54,8 +54,8 @@ pub(crate) fn run(args: &CheckArgs, global: &Global) -> miette::Result<ExitCode>
             errln!("note: {finding}");
         }
     }
-    let in_order = file.workload.as_deref().and_then(crate::describe::in_order);
-    for note in crate::describe::nothing_forks(&file).into_iter().chain(in_order) {
+    let in_order = file.workload.as_deref().and_then(caudal_results::describe::in_order);
+    for note in caudal_results::describe::nothing_forks(&file).into_iter().chain(in_order) {
         errln!("note: {note}");
     }
     Ok(ExitCode::SUCCESS)

@@ -16,11 +16,12 @@ use clap::Args;
 use miette::{IntoDiagnostic, miette};
 
 use super::arrives::Arrives;
-use crate::describe::counted;
 use crate::exit::Interrupted;
 use crate::global::Global;
 use crate::numbers;
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
+use caudal_results::Progress as _;
+use caudal_results::describe::counted;
 
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
@@ -83,7 +84,7 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> miette::Result<ExitCod
             "a load of {load} has no latency to compare"
         ));
     }
-    if let Some(note) = crate::describe::in_order(&workload) {
+    if let Some(note) = caudal_results::describe::in_order(&workload) {
         errln!("note: {note}");
     }
     let measure = Measure { seed: args.seed.unwrap_or(measure.seed), ..measure };
@@ -94,7 +95,7 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> miette::Result<ExitCod
         measure: &measure,
         quick: global.quick,
     };
-    let bar = Progress::new(global, 0, "comparing");
+    let bar = ProgressLine::new(global, 0, "comparing");
     let progress = |requests| bar.requests(requests);
     let crew = Crew { threads: global.threads, stop: &global.stop, progress: &progress };
     let compared = compare(&contest, &crew);

@@ -7,7 +7,7 @@ use caudal_machine::doctor::{Finding, Severity, examine, machine_at, this_machin
 use clap::Args;
 use miette::IntoDiagnostic as _;
 
-use crate::exit;
+use crate::exit_code;
 use crate::global::Global;
 
 #[derive(Args, Debug)]
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &DoctorArgs, global: &Global) -> miette::Result<ExitCode
     }
     let bad = if args.strict { Severity::Warning } else { Severity::Serious };
     let no = findings.iter().any(|finding| finding.severity >= bad);
-    Ok(if no { ExitCode::from(exit::NO) } else { ExitCode::SUCCESS })
+    Ok(if no { ExitCode::from(exit_code::NO) } else { ExitCode::SUCCESS })
 }
 
 fn print(finding: &Finding) {

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::numbers;
 
-/// What of a request can run in parallel, where its workload does not say it or says something else.
+/// The parts of a request that can run in parallel, where its workload does not say it or says something else.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Forks {
     /// Requests can run in parallel: so many loops, one after another [default: what the workload's `dag` says, or one core a

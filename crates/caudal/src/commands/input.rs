@@ -28,13 +28,13 @@ pub(crate) struct Input {
     /// The column that says how often each time occurs [default: count; '' for none]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) count_column: Option<String>,
-    /// What the times are in: ps, ns, us, ms or s [default: what the file says]
+    /// The unit of the times: ps, ns, us, ms or s [default: what the file says]
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     pub(crate) unit: Option<Unit>,
     /// Only rows of which this holds, as in metric_name=http_req_duration or status!=500; several must all hold
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     pub(crate) filter: Vec<String>,
-    /// What stands before decimals: . or , [default: what the file shows]
+    /// The character before decimals: . or , [default: what the file shows]
     #[arg(long, value_name = "CHARACTER", value_parser = decimal)]
     pub(crate) decimal: Option<char>,
     /// Shares of the classes, instead of the file's own
@@ -64,7 +64,7 @@ fn decimal(text: &str) -> Result<char, String> {
 }
 
 impl Input {
-    /// Which parts of the file to read.
+    /// The parts of the file to read.
     pub(crate) fn columns(&self) -> Columns {
         Columns {
             column: self.column.clone(),

@@ -1,10 +1,9 @@
 //! `caudal lanes`: where lanes should end for a service, and how many servers each should be entitled to.
 
-mod report;
 mod show;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -12,33 +11,30 @@ use caudal_config::{
     ContextsConfig, Costs, LatencyStatistic, LatencyTarget, Measure, Offered, Rate, Workload,
 };
 use caudal_policy::Picos;
-use caudal_report::Report;
+use caudal_results::files::{writable, write_whole};
+use caudal_results::{DirectoryJournal, Meta, answers};
 use caudal_tune::lanes::{Drift, Family, LANES_MAX, LanesAnswer, LanesQuestion, find};
 use caudal_tune::{Budget, Crew, TuneError};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use miette::{IntoDiagnostic, WrapErr, miette};
-use serde_json::{Value, json};
+use miette::{IntoDiagnostic, miette};
 
 use super::arrives::Arrives;
 use super::input::Input;
-use super::kept::{self, Kept};
-use crate::exit::{self, Interrupted};
+use super::journal::open_journal;
+use crate::exit::Interrupted;
+use crate::exit_code;
 use crate::global::Global;
 use crate::numbers;
-use crate::progress::Progress;
-use crate::results::{Meta, digest, digests, writable, write_whole};
+use crate::progress::ProgressLine;
+use caudal_results::Progress as _;
 
-/// What a search takes without `--budget`, in seconds, with `--quick` and otherwise; what judges its answer comes on top.
+/// Budget of a search without `--budget`, in seconds, with `--quick` and otherwise; judging its answer comes on top.
 const BUDGET_S: (f64, f64) = (3.0, 10.0);
-/// What a core of contexts has without `--virtual-contexts` (Mirhosseini et al., HPCA 2020, Table 1).
+/// Virtual contexts of a core without `--virtual-contexts` (Mirhosseini et al., HPCA 2020, Table 1).
 const VIRTUAL_CONTEXTS: u32 = 32;
 /// Where it goes without `--out`.
 const OUT: &str = "caudal-lanes";
-/// The answer.
-pub(super) const ANSWER: &str = "lanes.json";
-/// Its report.
-const REPORT: &str = "report.json";
 
 #[derive(Args, Debug)]
 pub(crate) struct LanesArgs {
@@ -65,10 +61,10 @@ pub(crate) struct LanesArgs {
     /// Requests that arrive, as in 2.5M/s, instead of a load
     #[arg(long, value_name = "RATE", value_parser = Rate::parse, allow_hyphen_values = true)]
     rate: Option<Rate>,
-    /// What is to be short, as in 'p99', 'get p99.9' or 'p99.9 slowdown'
+    /// The statistic to keep short, as in 'p99', 'get p99.9' or 'p99.9 slowdown'
     #[arg(long, short, default_value = "p99", value_name = "STATISTIC", value_parser = LatencyStatistic::parse)]
     target: LatencyStatistic,
-    /// What must hold as well, as in 'p99.9 < 1ms'
+    /// A target that must hold as well, as in 'p99.9 < 1ms'
     #[arg(long, value_name = "TARGET", value_parser = LatencyTarget::parse)]
     also: Vec<LatencyTarget>,
     /// How requests come to lanes
@@ -81,7 +77,7 @@ pub(crate) struct LanesArgs {
     /// Most lanes
     #[arg(long, value_name = "N", value_parser = numbers::count, allow_hyphen_values = true)]
     max_lanes: Option<u32>,
-    /// What a preemption costs
+    /// The cost of a preemption
     #[arg(long, value_name = "TIME", value_parser = Picos::parse, default_value = "40ns", allow_hyphen_values = true)]
     preemption: Picos,
     /// How long a preempted request waits for memory when it runs again, on a core of contexts
@@ -117,14 +113,19 @@ pub(crate) fn run(args: &LanesArgs, global: &Global) -> miette::Result<ExitCode>
     for finding in workload.service.findings() {
         errln!("note: {finding}");
     }
-    if let Some(note) = crate::describe::in_order(&workload) {
+    if let Some(note) = caudal_results::describe::in_order(&workload) {
         errln!("note: {note}");
     }
     let question = args.question(workload, measure, global)?;
     question.check().map_err(|error| miette!("{error}"))?;
     args.policy_file.as_deref().map_or(Ok(()), writable)?;
-    let meta = Meta { command: "lanes", seed: question.measure.seed, points: None, asked: asked(&question)? };
-    let (dir, kept) = kept::open(args.out.as_ref(), OUT, &meta)?;
+    let meta = Meta {
+        command: "lanes",
+        seed: question.measure.seed,
+        points: None,
+        asked: answers::lanes::asked(&question)?,
+    };
+    let (dir, kept) = open_journal(args.out.as_ref(), OUT, &meta)?;
     let answer = match searched(&question, &kept, global) {
         Err(TuneError::Interrupted) => {
             return Err(Interrupted(": nothing is known yet".to_owned()).into());
@@ -136,7 +137,10 @@ pub(crate) fn run(args: &LanesArgs, global: &Global) -> miette::Result<ExitCode>
     } else {
         show::print(&question, &answer, args.explain);
     }
-    args.write(&dir, &question, &answer)?;
+    answers::lanes::write(&dir, &question, &answer, &args.command(&question))?;
+    if let Some(path) = args.policy_file.as_ref().filter(|_| answer.layout.lanes() > 1) {
+        write_whole(path, &answer.policy_toml)?;
+    }
     kept.written()?;
     errln!("wrote {}", dir.join("report.html").display());
     if answer.interrupted {
@@ -147,11 +151,15 @@ pub(crate) fn run(args: &LanesArgs, global: &Global) -> miette::Result<ExitCode>
         );
         return Err(Interrupted(so_far).into());
     }
-    Ok(if answer.is_worth_it() { ExitCode::SUCCESS } else { ExitCode::from(exit::NO) })
+    Ok(if answer.is_worth_it() { ExitCode::SUCCESS } else { ExitCode::from(exit_code::NO) })
 }
 
-fn searched(question: &LanesQuestion, kept: &Kept, global: &Global) -> Result<LanesAnswer, TuneError> {
-    let bar = Progress::new(global, 100, "looking for lanes");
+fn searched(
+    question: &LanesQuestion,
+    kept: &DirectoryJournal,
+    global: &Global,
+) -> Result<LanesAnswer, TuneError> {
+    let bar = ProgressLine::new(global, 100, "looking for lanes");
     let budget = question.budget.requests.max(1);
     let progress = |progress: caudal_tune::Progress| {
         bar.phase(if progress.phase == caudal_tune::Phase::Confirming {
@@ -240,25 +248,6 @@ impl LanesArgs {
         Ok(Drift { name: text.to_owned(), workload, load })
     }
 
-    fn write(&self, dir: &Path, question: &LanesQuestion, answer: &LanesAnswer) -> miette::Result<()> {
-        let rows = answer.judged.iter().map(|judged| serde_json::to_string(&judged.row));
-        let rows: Vec<String> = rows.collect::<Result<_, _>>().into_diagnostic()?;
-        let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
-        write_whole(&dir.join("rows.jsonl"), &lines)?;
-        write_whole(&dir.join(ANSWER), &(serde_json::to_string_pretty(answer).into_diagnostic()? + "\n"))?;
-        let report = report::report(question, answer, &self.command(question));
-        let kept = json!({ "report": report, "charts": report.charts });
-        write_whole(&dir.join(REPORT), &(serde_json::to_string_pretty(&kept).into_diagnostic()? + "\n"))?;
-        write_whole(&dir.join("report.html"), &report.to_html())?;
-        if answer.layout.lanes() > 1 {
-            write_whole(&dir.join("policy.toml"), &answer.policy_toml)?;
-            if let Some(path) = &self.policy_file {
-                write_whole(path, &answer.policy_toml)?;
-            }
-        }
-        Ok(())
-    }
-
     /// The command that asks the same again.
     fn command(&self, question: &LanesQuestion) -> String {
         let mut text = format!("caudal lanes '{}'{}", self.arrives().name(), self.input.typed());
@@ -297,57 +286,4 @@ impl LanesArgs {
         }
         text + &format!(" --seed {}", question.measure.seed)
     }
-}
-
-/// Writes the report of the search in `dir` anew.
-///
-/// # Errors
-/// If what it says is not there, or not as this version writes it.
-pub(super) fn write_report(dir: &Path) -> miette::Result<()> {
-    let path = dir.join(REPORT);
-    let text =
-        std::fs::read_to_string(&path).into_diagnostic().wrap_err_with(|| path.display().to_string())?;
-    let kept: Value =
-        serde_json::from_str(&text).into_diagnostic().wrap_err_with(|| path.display().to_string())?;
-    let read = || -> Result<Report, serde_json::Error> {
-        let report: Report = serde_json::from_value(kept["report"].clone())?;
-        Ok(Report { charts: serde_json::from_value(kept["charts"].clone())?, ..report })
-    };
-    let report = read().into_diagnostic().wrap_err_with(|| path.display().to_string())?;
-    write_whole(&dir.join("report.html"), &report.to_html())
-}
-
-/// Everything that an answer depends on.
-fn asked(question: &LanesQuestion) -> miette::Result<Vec<(String, Value)>> {
-    let LanesQuestion { workload, also, costs, .. } = question;
-    let measure = serde_json::to_value(&question.measure).into_diagnostic()?;
-    let specs = json!([workload.service_spec, workload.arrival_spec, question.workload_name, measure]);
-    let also: Vec<String> = also.iter().map(ToString::to_string).collect();
-    let drifts: Vec<Value> = question
-        .drifts
-        .iter()
-        .map(|drift| {
-            json!([drift.name, drift.load, drift.workload.service_spec, drift.workload.arrival_spec])
-        })
-        .collect();
-    let mut asked: Vec<(String, Value)> = vec![
-        ("the workload".to_owned(), digest(specs.to_string().as_bytes()).into()),
-        ("the target".to_owned(), question.target.to_string().into()),
-        ("--also".to_owned(), also.into()),
-        ("--policy".to_owned(), question.family.name().into()),
-        ("--cores".to_owned(), question.cores.into()),
-        ("--contexts".to_owned(), json!(question.contexts)),
-        ("the load or rate".to_owned(), question.load.into()),
-        ("--reservations".to_owned(), json!(question.reservations)),
-        ("--max-lanes".to_owned(), question.lanes_max.into()),
-        ("the costs".to_owned(), serde_json::to_value(costs).into_diagnostic()?),
-        ("--check-against".to_owned(), drifts.into()),
-        ("the budget".to_owned(), question.budget.requests.into()),
-        ("--quick".to_owned(), question.quick.into()),
-    ];
-    asked.extend(digests(&workload.files)?);
-    for drift in &question.drifts {
-        asked.extend(digests(&drift.workload.files)?);
-    }
-    Ok(asked)
 }

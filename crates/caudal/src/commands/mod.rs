@@ -12,7 +12,7 @@ mod compare;
 mod doctor;
 mod forks;
 mod input;
-mod kept;
+mod journal;
 mod lanes;
 mod plan;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -36,7 +36,6 @@ use clap::{Parser, Subcommand};
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) use cc::as_compiler;
-pub(crate) use report::write as write_report;
 
 use crate::exit;
 use crate::global::{Global, Shared};

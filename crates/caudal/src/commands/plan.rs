@@ -1,7 +1,6 @@
 //! `caudal plan`: which system, with which parameters, carries the most load, or needs the fewest cores?
 
 mod all;
-mod report;
 mod show;
 
 use std::path::{Path, PathBuf};
@@ -10,22 +9,23 @@ use std::sync::Arc;
 
 use caudal_config::{LatencyTarget, Measure, Offered, Rate, Statistic, Workload, costs_as_overrides};
 use caudal_policy::Picos;
-use caudal_report::{Report, Row};
+use caudal_results::files::{writable, write_whole};
+use caudal_results::{DirectoryJournal, Meta, answers};
 use caudal_tune::{Budget, Crew, Goal, Machine, Plan, Question, TuneError, plan_on_enough_cores, plan_with};
 use clap::Args;
-use miette::{IntoDiagnostic, WrapErr, miette};
-use serde_json::{Value, json};
+use miette::{IntoDiagnostic, miette};
 
 use super::arrives::Arrives;
 use super::forks::Forks;
-use super::kept::{self, Kept};
+use super::journal::open_journal;
 use crate::exit::{self, Interrupted};
+use crate::exit_code;
 use crate::global::Global;
 use crate::numbers;
-use crate::progress::Progress;
-use crate::results::{Meta, digest, digests, writable, write_whole};
+use crate::progress::ProgressLine;
+use caudal_results::Progress as _;
 
-/// What `--quick` takes without `--budget`, in seconds; and what a plan takes otherwise.
+/// Budget of a plan without `--budget`, in seconds: with `--quick`, and otherwise.
 const BUDGET_S: (f64, f64) = (8.0, 40.0);
 /// The same where requests fork: they are hundreds of tasks each, and misses are rare.
 const FORKED_BUDGET_S: (f64, f64) = (40.0, 180.0);
@@ -38,7 +38,7 @@ pub(crate) struct PlanArgs {
     arrives: Arrives,
     #[command(flatten)]
     forks: Forks,
-    /// What must hold, as in 'get p99.9 < 50us', 'get wait p99 < 20us', '99.9 % of gets < 50us', 'p99 slowdown < 10' or 'miss 25ms < 1%'; several must all hold
+    /// A target that must hold, as in 'get p99.9 < 50us', 'get wait p99 < 20us', '99.9 % of gets < 50us', 'p99 slowdown < 10' or 'miss 25ms < 1%'; several must all hold
     #[arg(long = "target", short, required = true, value_name = "TARGET", value_parser = LatencyTarget::parse)]
     targets: Vec<LatencyTarget>,
     /// Cores of the machine; a system's dispatcher takes one of them [default: 16; as many as it takes with --rate or recorded arrivals]
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> 
     for finding in workload.service.findings() {
         errln!("note: {finding}");
     }
-    let in_order = crate::describe::in_order(&workload);
+    let in_order = caudal_results::describe::in_order(&workload);
     let question = args.question(workload, measure, global)?;
     for note in one_core_each(&question).map(str::to_owned).into_iter().chain(in_order) {
         errln!("note: {note}");
@@ -109,16 +109,19 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> miette::Result<ExitCode> 
     } else {
         show::print(&question, &plan, args.explain);
     }
-    args.write(&dir, &question, &plan)?;
+    answers::plan::write(&dir, &question, &plan, &args.command(&question))?;
+    if let (Some(winner), Some(path)) = (&plan.winner, &args.policy) {
+        write_whole(path, &winner.policy_toml)?;
+    }
     kept.written()?;
     errln!("wrote {}", dir.join("report.html").display());
     if plan.interrupted {
         return Err(Interrupted(so_far(&plan, &dir)).into());
     }
-    Ok(if plan.winner.is_some() { ExitCode::SUCCESS } else { ExitCode::from(exit::NO) })
+    Ok(if plan.winner.is_some() { ExitCode::SUCCESS } else { ExitCode::from(exit_code::NO) })
 }
 
-/// What to say of a miss target for requests that are done by one core each: it is what is asked of those that fork.
+/// A note on a miss target for requests that are done by one core each: it is asked of those that fork.
 fn one_core_each(question: &Question) -> Option<&'static str> {
     let misses = question.targets.iter().any(|target| matches!(target.statistic, Statistic::Miss(_)));
     let says = question.workload.dag_spec.is_some();
@@ -132,10 +135,10 @@ fn one_core_each(question: &Question) -> Option<&'static str> {
 fn searched(
     question: &Question,
     any_cores: bool,
-    kept: &Kept,
+    kept: &DirectoryJournal,
     global: &Global,
 ) -> Result<(Question, Plan), TuneError> {
-    let bar = Progress::new(global, 100, "planning");
+    let bar = ProgressLine::new(global, 100, "planning");
     let budget = question.budget.requests.max(1);
     let progress = |progress: caudal_tune::Progress| {
         bar.phase(progress.phase.name());
@@ -152,7 +155,7 @@ fn searched(
     plan
 }
 
-/// What an interrupted plan knows.
+/// The best answer so far of an interrupted plan, in words.
 fn so_far(plan: &Plan, dir: &Path) -> String {
     let best = match &plan.winner {
         Some(winner) => {
@@ -212,34 +215,13 @@ impl PlanArgs {
     }
 
     /// The directory of this very question, with what it has.
-    fn open(&self, question: &Question) -> miette::Result<(PathBuf, Kept)> {
-        let mut asked = asked(question)?;
+    fn open(&self, question: &Question) -> miette::Result<(PathBuf, DirectoryJournal)> {
+        let mut asked = answers::plan::asked(question)?;
         if self.looks_for_cores(question) {
             asked.push(("--cores".to_owned(), "as many as it takes".into()));
         }
         let meta = Meta { command: "plan", seed: question.measure.seed, points: None, asked };
-        kept::open(self.out.as_ref(), OUT, &meta)
-    }
-
-    fn write(&self, dir: &Path, question: &Question, plan: &Plan) -> miette::Result<()> {
-        let mut lines = String::new();
-        for row in &plan.rows {
-            lines += &serde_json::to_string(row).into_diagnostic()?;
-            lines.push('\n');
-        }
-        write_whole(&dir.join("rows.jsonl"), &lines)?;
-        write_whole(&dir.join(ANSWER), &(serde_json::to_string_pretty(plan).into_diagnostic()? + "\n"))?;
-        let report = report::report(question, plan, &self.command(question));
-        let text = serde_json::to_string_pretty(&report).into_diagnostic()?;
-        write_whole(&dir.join(REPORT), &(text + "\n"))?;
-        write_report(dir, report, &lines)?;
-        if let Some(winner) = &plan.winner {
-            write_whole(&dir.join("policy.toml"), &winner.policy_toml)?;
-            if let Some(path) = &self.policy {
-                write_whole(path, &winner.policy_toml)?;
-            }
-        }
-        Ok(())
+        Ok(open_journal(self.out.as_ref(), OUT, &meta)?)
     }
 
     /// The command that asks the same again.
@@ -274,43 +256,4 @@ impl PlanArgs {
         }
         text + &format!(" --seed {}", question.measure.seed)
     }
-}
-
-/// What a plan's report says besides its rows.
-pub(super) const REPORT: &str = "report.json";
-/// The answer of a plan.
-pub(super) const ANSWER: &str = "plan.json";
-
-/// Writes a plan's report into its directory.
-///
-/// # Errors
-/// If a row can not be read, or the report not written.
-pub(super) fn write_report(dir: &Path, report: Report, rows: &str) -> miette::Result<()> {
-    let rows = Row::from_lines(rows).into_diagnostic().wrap_err("a row can not be read")?;
-    write_whole(&dir.join("report.html"), &Report { rows, ..report }.to_html())
-}
-
-/// Everything that a plan depends on.
-fn asked(question: &Question) -> miette::Result<Vec<(String, Value)>> {
-    let Question { workload, machine, goal, budget, quick, .. } = question;
-    let measure = serde_json::to_value(&question.measure).into_diagnostic()?;
-    let mut specs = json!([workload.service_spec, workload.arrival_spec, question.workload_name, measure]);
-    if let (Some(dag), Some(specs)) = (&workload.dag_spec, specs.as_array_mut()) {
-        specs.push(json!(dag));
-    }
-    let targets: Vec<String> = question.targets.iter().map(ToString::to_string).collect();
-    let mut asked: Vec<(String, Value)> = vec![
-        ("the workload".to_owned(), digest(specs.to_string().as_bytes()).into()),
-        ("the targets".to_owned(), targets.into()),
-        ("the machine".to_owned(), format!("{machine:?}").into()),
-        ("the load or rate".to_owned(), format!("{goal:?}").into()),
-        ("--systems".to_owned(), question.systems.clone().into()),
-        ("the budget".to_owned(), budget.requests.into()),
-        ("--quick".to_owned(), (*quick).into()),
-    ];
-    if !question.costs.is_empty() {
-        asked.push(("the costs".to_owned(), question.costs.clone().into()));
-    }
-    asked.extend(digests(&workload.files)?);
-    Ok(asked)
 }

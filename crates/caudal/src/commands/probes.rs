@@ -9,7 +9,7 @@ use miette::miette;
 use serde_json::json;
 
 use crate::global::Global;
-use crate::table::Table;
+use caudal_results::table::Table;
 
 #[derive(Args, Debug)]
 pub(crate) struct ProbesArgs {
@@ -43,7 +43,7 @@ fn print_json(summary: &Summary) {
     }
 }
 
-/// What a module is called without its directories, which rustc has many of.
+/// The name of a module without its directories, of which rustc has many.
 fn file_name(module: &str) -> &str {
     module.rsplit('/').next().unwrap_or(module)
 }

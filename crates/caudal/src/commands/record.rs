@@ -35,7 +35,7 @@ pub(crate) struct RecordArgs {
     /// Static probes (USDT) at the beginning and at the end of requests, as in './server:app:begin..end'
     #[arg(long, value_name = "PROGRAM:PROVIDER:BEGIN..END", value_parser = Pair::parse)]
     usdt: Vec<Pair>,
-    /// Which request it is that ends, where threads do several at a time: an argument of both static probes, such as arg0
+    /// The key of a request that ends, where threads do several at a time: an argument of both static probes, such as arg0
     /// [default: the thread's]
     #[arg(long, value_name = "ARGUMENT", requires = "usdt", value_parser = ["arg0", "arg1", "arg2", "arg3"])]
     key: Option<String>,
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &RecordArgs, global: &Global) -> miette::Result<ExitCode
         return Ok(ExitCode::SUCCESS);
     }
     let path = args.out.with_extension(SCRIPT_ENDING);
-    crate::results::write_whole(&path, &script)?;
+    caudal_results::files::write_whole(&path, &script)?;
     if let Err(problem) = bpftrace().arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status() {
         return Err(Failure(format!(
             "bpftrace can not be run ({problem}): install it (Debian: `apt-get install bpftrace`), and as root \
@@ -243,7 +243,7 @@ impl RecordArgs {
     }
 }
 
-/// What was recorded, and what that did.
+/// The outcome of a recording, and what recording cost the program.
 struct Recorded {
     requests: u64,
     lost: u64,
@@ -302,7 +302,7 @@ fn lost_in(line: &str) -> Option<u64> {
     line.trim().strip_prefix("Lost ")?.split(' ').next()?.parse().ok()
 }
 
-/// What one stop takes on this machine, in ns: of calls of the C library by this process, with probes and without.
+/// The time that one stop takes on this machine, in ns: of calls of the C library by this process, with probes and without.
 fn stop_ns() -> Option<f64> {
     let calls = || {
         let started = Instant::now();

@@ -1,21 +1,25 @@
 //! `caudal sim FILE`: simulate everything that a file asks for.
 
 use std::collections::BTreeSet;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use caudal_config::{File, Options, Point};
-use caudal_sim::recorded::Recorded;
+use caudal_results::describe::grouped;
+use caudal_results::files::{writable, write_beside};
+use caudal_results::table::{Table, digits, estimate, time};
+use caudal_results::timeline::Window;
+use caudal_results::{Meta, ResultsDirectory, ResultsError, RowStore, Swept, bounds, digest, digests, sweep};
+use caudal_row::{Gap, LaneRow, Recorded, Row};
+use caudal_stats::{Estimate, Summary, percentile_label};
 use clap::Args;
 use serde_json::Value;
 
-use crate::bounds;
-use crate::exit::{self, Failure, Interrupted};
+use crate::exit::{Failure, Interrupted};
+use crate::exit_code;
 use crate::global::Global;
-use crate::results::{Meta, Results, digest, digests, make_dir};
-use crate::sweep::{HDR, Stopped, Swept, sweep};
-use crate::table::{Table, digits, estimate, time};
-use crate::timeline::Window;
+use crate::progress::ProgressLine;
 
 #[derive(Args, Debug)]
 pub(crate) struct SimArgs {
@@ -55,18 +59,28 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
             errln!("note: {finding}");
         }
     }
-    let in_order = file.workload.as_deref().and_then(crate::describe::in_order);
-    for note in crate::describe::nothing_forks(&file).into_iter().chain(in_order) {
+    let in_order = file.workload.as_deref().and_then(caudal_results::describe::in_order);
+    for note in caudal_results::describe::nothing_forks(&file).into_iter().chain(in_order) {
         errln!("note: {note}");
     }
-    let timeline = args.timeline.as_ref().map(|path| Window::open(path, &args.window)).transpose()?;
-    let results = args.out.as_ref().map(|dir| args.open(dir, &file, points.len(), global)).transpose()?;
-    if let (Some(window), Some(point)) = (timeline, points.first()) {
-        window.write(point, global)?;
+    let timeline = args.timeline.as_deref().map(|path| args.window(path)).transpose()?;
+    let mut kept = args.out.as_ref().map(|dir| args.open(dir, &file, points.len(), global)).transpose()?;
+    if let (Some((window, path)), Some(point)) = (timeline, points.first()) {
+        write_timeline(&window, path, point, global)?;
     }
-    let broken = if args.check_bounds { bounds::check(&points, global)? } else { 0 };
-    let kept = results.is_some();
-    let Swept { rows, outcome } = sweep(&points, results, args.hdr, global);
+    let broken = if args.check_bounds { check_bounds(&points, global)? } else { 0 };
+    let line = ProgressLine::new(global, points.len() as u64, "simulating");
+    let show = |row: &Row| {
+        if global.json {
+            line.note_data(&row.to_line());
+        }
+    };
+    let store = kept.as_mut().map(|kept| kept as &mut dyn RowStore);
+    let Swept { rows, outcome } = sweep(&points, store, &global.control(&line), &show);
+    line.finish();
+    if let (Some(kept), Ok(())) = (&kept, &outcome) {
+        errln!("wrote {}", kept.path("report.html").display());
+    }
     // What there is comes first, whatever went wrong after it.
     if !global.json && (!rows.is_empty() || outcome.is_ok()) {
         out!("{}", table(&points, &rows));
@@ -79,20 +93,22 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
         }
     }
     match outcome {
-        Err(Stopped::Interrupted) => {
+        Err(ResultsError::Interrupted) => {
             let done = format!("{} of {} points are done", rows.len(), points.len());
-            let how =
-                if kept { "; the same command goes on from there" } else { "; --out DIR would keep them" };
+            let how = match kept {
+                Some(_) => "; the same command goes on from there",
+                None => "; --out DIR would keep them",
+            };
             Err(Interrupted(format!(": {done}{how}")).into())
         }
-        Err(Stopped::Failed(error)) => Err(error),
-        Ok(()) if broken > 0 => Ok(ExitCode::from(exit::NO)),
+        Err(error) => Err(error.into()),
+        Ok(()) if broken > 0 => Ok(ExitCode::from(exit_code::NO)),
         Ok(()) => Ok(ExitCode::SUCCESS),
     }
 }
 
 impl SimArgs {
-    /// What wins over the file: the costs of another one, and then what --set says.
+    /// The settings that win over the file: the costs of another one, and then what --set says.
     fn overrides(&self) -> miette::Result<Vec<String>> {
         let mut overrides =
             self.costs.as_ref().map(caudal_config::costs_as_overrides).transpose()?.unwrap_or_default();
@@ -100,7 +116,13 @@ impl SimArgs {
         Ok(overrides)
     }
 
-    fn open(&self, dir: &Path, file: &File, points: usize, global: &Global) -> miette::Result<Results> {
+    fn open(
+        &self,
+        dir: &Path,
+        file: &File,
+        points: usize,
+        global: &Global,
+    ) -> miette::Result<ResultsDirectory> {
         // Without overrides as it was written, comments and all.
         let text = match self.set.is_empty() && self.costs.is_none() {
             true => std::fs::read_to_string(&self.file)
@@ -118,18 +140,45 @@ impl SimArgs {
         ];
         asked.extend(digests(file.workload.as_ref().map_or(&[], |workload| &workload.files))?);
         let meta = Meta { command: "sim", seed: file.measure.seed, points: Some(points), asked };
-        let results = Results::open(dir, &text, &meta)?;
-        if self.hdr {
-            make_dir(&results.path(HDR))?;
-        }
-        Ok(results)
+        Ok(ResultsDirectory::open(dir, &text, &meta, self.hdr)?)
+    }
+
+    /// The window of the timeline, to be written to `path`, which is known to take it.
+    fn window<'a>(&self, path: &'a Path) -> miette::Result<(Window, &'a Path)> {
+        let window = Window::parse(&self.window)?;
+        writable(path)?;
+        Ok((window, path))
     }
 }
 
-/// What to say of points whose runs were too short, if there are any.
-fn too_short(rows: &[Value]) -> Option<String> {
-    let short =
-        |row: &&Value| row["steady"] == false && row["overloaded"] == false && row.get("recorded").is_none();
+/// Runs the point and writes the window of it. Under another name first: what is there already is not lost to half a file.
+fn write_timeline(window: &Window, path: &Path, point: &Point, global: &Global) -> miette::Result<()> {
+    let line = ProgressLine::new(global, 100, "timeline");
+    let control = global.control(&line);
+    let watched = window.watch(point, &control);
+    line.finish();
+    let watched = watched.map_err(|error| match error {
+        ResultsError::Interrupted => Interrupted(": the timeline is not written".to_owned()).into(),
+        error => miette::Report::from(error),
+    })?;
+    write_beside(path, |file| watched.write(BufWriter::new(file)))?;
+    errln!("wrote {}: open it at ui.perfetto.dev", path.display());
+    Ok(())
+}
+
+/// The number of points whose discipline broke a bound; says of each what became of its bounds.
+fn check_bounds(points: &[Point], global: &Global) -> miette::Result<usize> {
+    let line = ProgressLine::new(global, bounds::steps(points) as u64, "checking bounds");
+    let broken = bounds::check(points, &global.control(&line), &|point, said| {
+        errln!("bounds of {point}: {said}");
+    });
+    line.finish();
+    Ok(broken?)
+}
+
+/// A note on points whose runs were too short, if there are any.
+fn too_short(rows: &[Row]) -> Option<String> {
+    let short = |row: &&Row| !row.steady && !row.overloaded && row.recorded.is_none();
     let short = rows.iter().filter(short).count();
     (short > 0).then(|| {
         format!(
@@ -140,52 +189,45 @@ fn too_short(rows: &[Value]) -> Option<String> {
     })
 }
 
-/// What to say of recorded arrivals that were not played to their end, if there are any.
-fn cut_off(rows: &[Value]) -> Option<String> {
-    let recorded = |row: &Value| serde_json::from_value::<Recorded>(row["recorded"].clone()).ok();
-    let cut: Vec<Recorded> = rows.iter().filter_map(recorded).filter(|it| !it.is_whole()).collect();
+/// A note on recorded arrivals that were not played to their end, if there are any.
+fn cut_off(rows: &[Row]) -> Option<String> {
+    let cut: Vec<Recorded> = rows.iter().filter_map(|row| row.recorded).filter(|it| !it.is_whole()).collect();
     let first = cut.first()?;
     Some(format!(
         "{} of {} points played only {} of {} recorded arrivals, and are about these: give `measure.requests` or \
          `measure.stop.max_requests` more (key `recorded` of the rows)",
         cut.len(),
         rows.len(),
-        indicatif::HumanCount(first.left_out + first.measured),
-        indicatif::HumanCount(first.arrivals)
+        grouped(first.left_out + first.measured),
+        grouped(first.arrivals)
     ))
 }
 
-/// What to say of lanes that have more to do than they can, if there are any.
-fn full_lane(rows: &[Value]) -> Option<String> {
-    let full = |row: &&Value| {
-        row["lanes"].as_array().into_iter().flatten().any(|lane| lane["busy"].as_f64() >= Some(1.0))
-    };
+/// A note on lanes that have more to do than they can, if there are any.
+fn full_lane(rows: &[Row]) -> Option<String> {
+    let full = |row: &&Row| row.lanes.iter().any(|lane| lane.busy >= 1.0);
     let first = rows.iter().find(full)?;
-    let lanes = first["lanes"].as_array()?;
-    let lane =
-        lanes.iter().max_by(|a, b| a["busy"].as_f64().partial_cmp(&b["busy"].as_f64()).expect("no NaN"))?;
-    let (busy, servers) = (lane["busy"].as_f64()?, lane["servers"].as_f64()?);
+    let LaneRow { lane, busy, servers, .. } =
+        *first.lanes.iter().max_by(|a, b| a.busy.partial_cmp(&b.busy).expect("no NaN"))?;
     Some(format!(
-        "{} of {} points have a lane that can not keep up, whatever the other cores do: at load {} of `{}`, lane {} asks for \
+        "{} of {} points have a lane that can not keep up, whatever the other cores do: at load {} of `{}`, lane {lane} asks for \
          {} cores and has at most {servers}; `caudal lanes` finds cutoffs and reservations (key `lanes` of the rows)",
         rows.iter().filter(full).count(),
         rows.len(),
-        plain(&first["load"]),
-        plain(&first["system"]),
-        plain(&lane["lane"]),
-        digits(busy * servers),
+        Value::from(first.load),
+        first.system,
+        digits(busy * f64::from(servers)),
     ))
 }
 
-/// What to say of miss ratios that are known worse than was asked, if there are any: how many requests it takes.
-fn vague_misses(points: &[Point], rows: &[Value]) -> Option<String> {
+/// A note on miss ratios that are known worse than was asked, if there are any: how many requests it takes.
+fn vague_misses(points: &[Point], rows: &[Row]) -> Option<String> {
     let error = points.first()?.measure.stop.relative_error;
-    let needed = |row: &Value| {
-        let found: Vec<caudal_sim::row::Miss> = serde_json::from_value(row["misses"].clone()).ok()?;
-        let worst = found.iter().map(|miss| miss.ratio.relative_half_width()).fold(0.0, f64::max);
+    let needed = |row: &Row| {
+        let worst = row.misses.iter().map(|miss| miss.ratio.relative_half_width()).fold(0.0, f64::max);
         // An error as large as the ratio says nothing of how many it takes.
         let factor = if worst < 1.0 { (worst / error).powi(2) } else { f64::INFINITY };
-        (worst > error).then(|| row["requests"].as_f64().unwrap_or(0.0) * factor)
+        (worst > error).then(|| row.requests as f64 * factor)
     };
     let most = rows.iter().filter_map(needed).fold(0.0, f64::max);
     (most > 0.0).then(|| {
@@ -205,26 +247,26 @@ fn vague_misses(points: &[Point], rows: &[Value]) -> Option<String> {
     })
 }
 
-/// What to say of percentiles that lie at a gap, if there are any.
-fn at_gap(rows: &[Value]) -> Option<String> {
-    let gaps = |row: &Value| row["at_gap"].as_array().cloned().unwrap_or_default();
-    let with = rows.iter().filter(|row| !gaps(row).is_empty()).count();
-    let gap = rows.iter().flat_map(gaps).next()?;
-    let (low, high) = (time(gap["low_ns"].as_f64()?), time(gap["high_ns"].as_f64()?));
+/// A note on percentiles that lie at a gap, if there are any.
+fn at_gap(rows: &[Row]) -> Option<String> {
+    let with = rows.iter().filter(|row| !row.at_gap.is_empty()).count();
+    let Gap { percentile, low_ns, high_ns } = *rows.iter().flat_map(|row| &row.at_gap).next()?;
     Some(format!(
-        "{with} of {} points have a percentile at a gap, as the {} between {low} and {high}: hardly any request takes a \
+        "{with} of {} points have a percentile at a gap, as the {} between {} and {}: hardly any request takes a \
          time between, on which side a run finds it is luck, so it does not count for the precision (key `at_gap` of \
          the rows)",
         rows.len(),
-        caudal_stats::percentile_label(gap["percentile"].as_f64()?)
+        percentile_label(percentile),
+        time(low_ns),
+        time(high_ns),
     ))
 }
 
 /// The rows as a table.
-pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
+pub(crate) fn table(points: &[Point], rows: &[Row]) -> Table {
     let varied = varied(points);
     let percentiles = points.first().map(|point| point.measure.percentiles.clone()).unwrap_or_default();
-    let labels: Vec<String> = percentiles.iter().map(|&p| caudal_stats::percentile_label(p)).collect();
+    let labels: Vec<String> = percentiles.iter().map(|&p| percentile_label(p)).collect();
     let mut head = vec!["system"];
     head.extend(&varied);
     head.extend(["load", "mean"]);
@@ -240,35 +282,40 @@ pub(crate) fn table(points: &[Point], rows: &[Value]) -> Table {
     let misses: Vec<String> = late.iter().map(|late| format!("miss {late}")).collect();
     head.extend(misses.iter().map(String::as_str));
     head.extend(["efficiency", "cores", "preempt/req"]);
-    let loads: Vec<f64> = rows.iter().filter_map(|row| row["load"].as_f64()).collect();
+    let loads: Vec<f64> = rows.iter().map(|row| row.load).collect();
     let decimals = decimals(&loads);
     let mut table = Table::new(&head);
     for row in rows {
-        let mut cells = vec![row["system"].as_str().unwrap_or("?").to_owned()];
-        cells.extend(varied.iter().map(|key| match &row["varied"][*key] {
-            Value::Null => "–".to_owned(),
-            value => plain(value),
-        }));
-        cells.push(row["load"].as_f64().map_or("?".into(), |value| load(value, decimals)));
-        let latency = &row["latency_ns"];
-        if row["overloaded"] == true {
+        let mut cells = vec![row.system.clone()];
+        cells.extend(varied.iter().map(|key| row.varied.get(*key).map_or("–".to_owned(), plain)));
+        cells.push(load(row.load, decimals));
+        if row.overloaded {
             cells.push("overloaded".into());
             cells.extend(labels.iter().map(|_| "–".to_owned()));
         } else {
-            cells.push(shown(&latency["mean"], time));
-            cells.extend(labels.iter().map(|label| shown(&latency[label.as_str()], time)));
+            cells.extend(statistics(&row.latency_ns, &percentiles).map(|found| estimate(&found, time)));
         }
-        cells.extend(waiting.iter().map(|name| shown(&row["waiting_ns"][&name["wait ".len()..]], time)));
-        cells
-            .extend((0..late.len()).map(|at| {
-                shown(&row["misses"][at]["ratio"], |share| format!("{} %", digits(100.0 * share)))
-            }));
-        cells.push(shown(&row["efficiency"], |share| format!("{:.1} %", 100.0 * share)));
-        cells.push(shown(&row["cores_mean"], digits));
-        cells.push(shown(&row["preemptions_per_request"], digits));
+        if waits {
+            let missing = Summary::missing(&percentiles);
+            let of = row.waiting_ns.as_ref().unwrap_or(&missing);
+            cells.extend(statistics(of, &percentiles).map(|found| estimate(&found, time)));
+        }
+        cells.extend((0..late.len()).map(|at| {
+            let ratio = row.misses.get(at).map_or(Estimate::MISSING, |miss| miss.ratio);
+            estimate(&ratio, |share| format!("{} %", digits(100.0 * share)))
+        }));
+        cells.push(estimate(&row.efficiency, |share| format!("{:.1} %", 100.0 * share)));
+        cells.push(estimate(&row.cores_mean, digits));
+        cells.push(estimate(&row.preemptions_per_request, digits));
         table.row(cells);
     }
     table
+}
+
+/// The mean, and these percentiles.
+fn statistics(summary: &Summary, percentiles: &[f64]) -> impl Iterator<Item = Estimate> {
+    let percentile = |&p: &f64| summary.percentile(p).unwrap_or(Estimate::MISSING);
+    std::iter::once(summary.mean).chain(percentiles.iter().map(percentile))
 }
 
 /// The keys that vary from point to point, but for the load: a file may have several systems, each with its own.
@@ -298,11 +345,6 @@ fn load(value: f64, decimals: usize) -> String {
 
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-fn shown(value: &Value, show: impl Fn(f64) -> String) -> String {
-    let read: Result<caudal_stats::Estimate, _> = serde_json::from_value(value.clone());
-    read.map_or("–".to_owned(), |known| estimate(&known, show))
 }
 
 #[cfg(test)]

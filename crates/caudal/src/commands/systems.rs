@@ -7,10 +7,10 @@ use clap::Args;
 use miette::miette;
 use serde_json::json;
 
-use crate::describe::counted;
 use crate::global::Global;
 use crate::numbers;
-use crate::table::Table;
+use caudal_results::describe::counted;
+use caudal_results::table::Table;
 
 #[derive(Args, Debug)]
 pub(crate) struct SystemsArgs {

@@ -25,9 +25,10 @@ use super::input::Input;
 use crate::exit::{self, Interrupted};
 use crate::global::Global;
 use crate::numbers;
-use crate::progress::Progress;
-use crate::results::{make_dir, writable, write_whole};
-use crate::table::digits;
+use crate::progress::ProgressLine;
+use caudal_results::Progress as _;
+use caudal_results::files::{make_dir, writable, write_whole};
+use caudal_results::table::digits;
 
 /// Loops of a request of which nothing is known: with one, it matters little what is given up.
 const LOOPS: u32 = 4;
@@ -159,7 +160,7 @@ pub(crate) fn run(args: &ThresholdArgs, global: &Global) -> miette::Result<ExitC
 struct Answered<'a> {
     #[serde(flatten)]
     found: &'a ThresholdAnswer,
-    /// Which graphs were simulated.
+    /// The graphs that were simulated, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     requests_are: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -214,7 +215,7 @@ impl ThresholdArgs {
         self.target.iter().map(one).collect::<Vec<_>>().join(", ")
     }
 
-    /// What of a request is done in parallel when the table is simulated, and how to call that.
+    /// The graphs of requests with which the table is simulated, and their name.
     fn simulated(&self, workload: &Workload) -> miette::Result<(Arc<Graphs>, String)> {
         let recorded = workload.service.dag().recorded().is_some();
         if recorded && self.loops.is_some() {
@@ -240,7 +241,7 @@ impl ThresholdArgs {
         Ok((Arc::new(graph.into()), called))
     }
 
-    /// What simulation says of the table.
+    /// The verdict of a simulation on the table.
     fn refined(
         &self,
         question: &ThresholdQuestion<'_>,
@@ -254,7 +255,7 @@ impl ThresholdArgs {
         let requests = u64::from(self.requests.unwrap_or(usual));
         let asked =
             RefineQuestion { question, arrivals: &workload.arrivals, dag, measure: &measure, requests };
-        let bar = Progress::new(global, 100, "trying multiples");
+        let bar = ProgressLine::new(global, 100, "trying multiples");
         let progress = |progress: caudal_tune::Progress| {
             bar.phase(if progress.phase == caudal_tune::Phase::Confirming {
                 "judging"

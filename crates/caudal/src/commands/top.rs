@@ -10,9 +10,9 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use caudal_policy::Picos;
 use caudal_observe::Metric;
 use caudal_observe::socket::{AskError, Client};
+use caudal_policy::Picos;
 use caudal_rt::stats::Snapshot;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, miette};
@@ -20,7 +20,8 @@ use miette::{IntoDiagnostic, miette};
 use self::pick::Picked;
 use crate::exit::Failure;
 use crate::global::Global;
-use crate::results::{cannot_write, writable, write_whole};
+use caudal_results::ResultsError;
+use caudal_results::files::{writable, write_whole};
 
 #[derive(Args, Debug)]
 pub(crate) struct TopArgs {
@@ -38,7 +39,7 @@ pub(crate) struct TopArgs {
     /// Write the times since its start as an HdrHistogram log, which `caudal plan --workload` reads, and end
     #[arg(long, value_name = "FILE", conflicts_with_all = ["once", "timeline"])]
     hlog: Option<PathBuf>,
-    /// Which times --hlog is to hold
+    /// The times that --hlog is to hold
     #[arg(long, value_name = "TIMES", default_value = "service", requires = "hlog")]
     of: Times,
     /// Record a timeline for Perfetto, and end
@@ -107,7 +108,7 @@ pub(crate) fn run(args: &TopArgs, global: &Global) -> miette::Result<ExitCode> {
     done.map(|()| ExitCode::SUCCESS)
 }
 
-/// What went wrong between us and the runtime.
+/// An error between us and the runtime.
 fn failed(id: &str, error: &AskError) -> miette::Report {
     Failure(format!("{id}: {error}")).into()
 }
@@ -123,7 +124,7 @@ fn write_hlog(client: &mut Client, id: &str, of: Metric, path: &Path) -> miette:
 fn write_timeline(client: &mut Client, id: &str, window: Duration, path: &Path) -> miette::Result<()> {
     writable(path)?;
     let (trace, lost) = client.timeline(window).map_err(|error| failed(id, &error))?;
-    std::fs::write(path, trace).map_err(|error| cannot_write(path, &error))?;
+    std::fs::write(path, trace).map_err(|error| ResultsError::write(path, &error))?;
     let lost = match lost {
         0 => String::new(),
         lost => format!("; {lost} events of it found no room: ask for a shorter --window"),
@@ -158,7 +159,7 @@ fn print(args: &TopArgs, global: &Global, mut client: Client, id: &str) -> miett
     Ok(())
 }
 
-/// What is said when the process has ended.
+/// The last words when the process has ended.
 fn gone(last: &Snapshot) -> String {
     format!("{} ({}) is gone", last.runtime.name, last.runtime.pid)
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 use super::input::{Input, compile_asking, refused};
 use crate::exit::Failure;
 use crate::global::Global;
-use crate::table::Table;
+use caudal_results::table::Table;
 
 #[derive(Args, Debug)]
 pub(crate) struct WorkloadArgs {
@@ -90,7 +90,7 @@ fn refuse_draws(input: &Input, recorded: bool, command: &str) -> miette::Result<
     }
 }
 
-/// What is asked at a terminal is asked before it is shown.
+/// Reads the workload; questions at a terminal come before anything is shown.
 fn show(workload: &OsString, input: &Input) -> miette::Result<Shown> {
     match Shown::open_with(workload, &input.columns()) {
         Err(WorkloadError::Ask(_)) => {

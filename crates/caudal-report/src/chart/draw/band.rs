@@ -41,7 +41,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// What the band covers at a point; nothing if there is no interval, or none of its ends is known.
+    /// The part that the band covers at a point; nothing if there is no interval, or none of its ends is known.
     fn span(&self, point: &Point) -> Option<Span> {
         let (low, high) = point.y_interval?;
         let bounded = self.y.can_show(high);

@@ -65,7 +65,7 @@ impl Drawing<'_> {
         format!("<path class=\"up\" d=\"M{x:.1} {y:.1}v-{ARROW}m-2.5 3.5l2.5-3.5l2.5 3.5\"/>")
     }
 
-    /// What a reader sees who points at a point: the name, then both values with their intervals.
+    /// The text for a reader who points at a point: the name, then both values with their intervals.
     fn words(&self, series: &Series, point: &Point) -> String {
         let value = |axis: &Axis, value: f64, interval: Option<(f64, f64)>| {
             let shown = axis.unit.show(value);

@@ -1,6 +1,6 @@
 //! Rows with the shape of a plan's: made up, but with tails that rise as queues do.
 
-use caudal_report::{Answer, Metric, Report, Row, TargetLine};
+use caudal_report::{Answer, Report, Row, RowMetric, TargetLine};
 use serde_json::{Value, json};
 
 /// Name, whether it can be deployed, load at which it saturates, how long gets wait for scans (ns).
@@ -80,7 +80,7 @@ pub(crate) fn report() -> Report {
         targets: vec![TargetLine {
             label: "get p99.9 < 50 µs".into(),
             class: Some("get".into()),
-            metric: Metric::Latency,
+            metric: RowMetric::Latency,
             percentile: "p99.9".into(),
             value: 50_000.0,
         }],

@@ -5,13 +5,14 @@ use caudal_stats::paired::Verdict;
 use caudal_tune::compare::{Compared, Line};
 use caudal_tune::spelled;
 
-use crate::answer::{Columns, Screen};
-use crate::table::{digits, estimate, time};
+use crate::answer::Screen;
+use caudal_results::columns::Columns;
+use caudal_results::table::{digits, estimate, time};
 
 /// Lines of a table that a reader takes in at a glance.
 const FEW: usize = 5;
 
-/// What was asked, as far as the text depends on it.
+/// The question, as far as the text depends on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) load: f64,
@@ -99,7 +100,7 @@ fn few(compared: &Compared) -> Vec<&Line> {
     few
 }
 
-/// Who has the shorter tail, class by class.
+/// The system with the shorter tail, class by class, in words.
 fn who_is_better(compared: &Compared) -> String {
     let classes = classes(compared);
     let tails = classes.into_iter().filter_map(|class| Some((class, tail(compared, class)?)));
@@ -176,7 +177,7 @@ fn table(compared: &Compared, lines: &[&Line], explain: bool) -> Columns {
     columns
 }
 
-/// What the marks of the table mean, of those that stand in `text`.
+/// The meaning of the table's marks, of those that stand in `text`.
 fn meanings(compared: &Compared, asked: &Asked, text: &str) -> String {
     let confidence = percent(asked.confidence);
     let difference = if asked.explain { ", difference: the first minus the second" } else { "" };

@@ -4,9 +4,9 @@ use caudal_config::Limit;
 use caudal_tune::{Goal, Plan, Question, SystemResult, spelled};
 
 use crate::answer::Screen;
-use crate::table::{Table, digits, estimate, time};
+use caudal_results::table::{Table, digits, estimate, time};
 
-/// What the marks of the table mean.
+/// The meaning of the table's marks.
 const MARKS: &str = "A load or a number of cores with a ? was met in short runs only, which flatter near a full machine; the \
                      note says how far it was confirmed. undecided at: the next one where the simulation could not tell, if it \
                      is nearer than missed at, the next one at which a target is certainly missed. ±: half of the confidence \
@@ -83,7 +83,7 @@ fn cells(question: &Question, line: &SystemResult, unit: f64) -> Vec<String> {
     cells
 }
 
-/// What rates are divided by, and the name of that: what suits the largest of them.
+/// The unit that suits the largest of the rates: its size and its name.
 fn rate_unit(plan: &Plan) -> (f64, &'static str) {
     let largest = plan.systems.iter().filter_map(|line| line.rate_per_s).fold(0.0, f64::max);
     match largest {

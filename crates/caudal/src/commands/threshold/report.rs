@@ -7,7 +7,7 @@ use caudal_tune::thresholds::{Refined, Row, changes};
 
 use super::words::{all_given_up, refined_sentence, sentences};
 use super::{Answered, ThresholdArgs};
-use crate::table::digits;
+use caudal_results::table::digits;
 
 /// Each threshold holds from its number of active requests to the next one's.
 fn steps(rows: &[Row], scale: f64) -> Vec<Dot> {
@@ -99,7 +99,7 @@ pub(super) fn report(args: &ThresholdArgs, answer: &Answered<'_>) -> Report {
     }
 }
 
-/// What multiples of the thresholds are worth.
+/// The share of late requests along multiples of the thresholds.
 fn refined_chart(refined: &Refined) -> Chart {
     let across = Axis::new("Thresholds times", Unit::Plain, Spread::Log);
     let mut plot = Plot::new("", across, Axis::new("Requests that are late", Unit::Percent, Spread::Log));

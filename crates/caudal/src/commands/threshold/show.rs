@@ -5,14 +5,15 @@ use caudal_tune::thresholds::{Refined, Row, ThresholdAnswer, changes};
 
 use super::words::{all_given_up, refined_sentence, sentences};
 use super::{Answered, ThresholdArgs};
-use crate::answer::{Columns, Screen};
-use crate::table::{Table, digits, estimate, time};
+use crate::answer::Screen;
+use caudal_results::columns::Columns;
+use caudal_results::table::{Table, digits, estimate, time};
 
 /// Rows of the table that `--explain` shows, at most.
 const SHOWN: usize = 100;
 /// Rows that a reader takes in at a glance.
 const FEW: usize = 5;
-/// What the columns mean.
+/// The meaning of the columns.
 const MEANINGS: &str = "active: requests that are in the system. threshold: how much work a request may take until it is given \
                         up: nobody helps it any more. larger requests: those that take more. expected misses: requests that \
                         miss the target until a pile-up that a large one began is over.";
@@ -69,7 +70,7 @@ fn screen(mut screen: Screen, args: &ThresholdArgs, answer: &Answered<'_>) -> Sc
     screen
 }
 
-/// Who pays: the share of the requests that are given up when few and when many are active.
+/// The price: the share of the requests that are given up when few and when many are active.
 fn costs(found: &ThresholdAnswer) -> String {
     let each = found.tables().into_iter().filter_map(|(class, rows)| {
         let (first, last) = (changes(rows).next()?, changes(rows).last()?);

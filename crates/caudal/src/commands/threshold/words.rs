@@ -3,14 +3,14 @@
 use caudal_tune::thresholds::{JudgedPolicy, Refined, Row, ThresholdAnswer, changes};
 
 use super::ThresholdArgs;
-use crate::table::{digits, estimate, time};
+use caudal_results::table::{digits, estimate, time};
 
-/// What has to be known to read tables of classes beside that of all requests.
+/// The note that a reader needs who sees tables of classes beside that of all requests.
 const TOGETHER: &str = "The tables of classes are chosen together, and the expected misses are those of all classes. Here a large \
                         request is only late if what is left of it takes too long on one core; the table of all requests \
                         counts each as late.";
 
-/// What the table says; who is given up when is the second sentence.
+/// The table in sentences; the second one says when a request is given up.
 pub(super) fn sentences(args: &ThresholdArgs, found: &ThresholdAnswer) -> Vec<String> {
     let mut said = vec![format!(
         "{} requests/s of {} on average keep {} of {} cores busy.",
@@ -40,7 +40,7 @@ pub(super) fn sentences(args: &ThresholdArgs, found: &ThresholdAnswer) -> Vec<St
     said
 }
 
-/// Who is given up when, with the table times `scale`.
+/// The sentence on when requests are given up, with the table times `scale`.
 pub(super) fn all_given_up(found: &ThresholdAnswer, scale: f64) -> String {
     let each: Vec<String> =
         found.tables().iter().map(|(class, rows)| given_up(*class, rows, scale)).collect();
@@ -98,7 +98,7 @@ fn rises(class: Option<&str>, rows: &[Row]) -> Option<String> {
     ))
 }
 
-/// What simulation says of the table, in words.
+/// The verdict of the simulation on the table, in words.
 pub(super) fn refined_sentence(found: &ThresholdAnswer, refined: &Refined) -> String {
     let simulated = format!("{} M requests simulated", digits(refined.requests as f64 / 1e6));
     let known = |judged: &JudgedPolicy| judged.chosen_over.is_some_and(|over| !over.is_missing());
@@ -120,7 +120,7 @@ pub(super) fn refined_sentence(found: &ThresholdAnswer, refined: &Refined) -> St
     format!("{table} ({simulated}).{}", rivals.concat())
 }
 
-/// What is said of a rival that is certainly better, or not certainly worse.
+/// A sentence on a rival that is certainly better, or not certainly worse.
 fn against(rival: &JudgedPolicy) -> Option<String> {
     let over = rival.chosen_over.filter(|_| !rival.policy.starts_with("the table"))?;
     let policy = &rival.policy;

@@ -3,7 +3,7 @@
 use caudal_rt::stats::{ClassStats, Snapshot, WorkerStats};
 use serde_json::{Value, json};
 
-use crate::table::{Table, digits, time};
+use caudal_results::table::{Table, digits, time};
 
 /// Heads of the columns of classes.
 pub(super) const CLASS_HEADS: [&str; 9] =
@@ -73,7 +73,7 @@ fn waited(worker: &WorkerStats, look: &Snapshot) -> f64 {
     (worker.waited_ns as f64 / (look.interval_ns as f64).max(1.0)).min(1.0)
 }
 
-/// What is wrong now, and what to do: a line each.
+/// Warnings: the fault that the look shows and what to do about it, a line each.
 pub(super) fn warnings(look: &Snapshot) -> Vec<String> {
     let mut lines = Vec::new();
     let starved: Vec<String> = (look.workers.iter().enumerate())

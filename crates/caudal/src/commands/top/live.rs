@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::time::Duration;
 
-use caudal_rt::stats::Snapshot;
 use caudal_observe::socket::{AskError, Client};
+use caudal_rt::stats::Snapshot;
 use miette::IntoDiagnostic;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};

@@ -5,7 +5,7 @@ use miette::miette;
 use serde_json::json;
 
 use crate::global::Global;
-use crate::table::{Table, time};
+use caudal_results::table::{Table, time};
 
 /// The runtime that was meant.
 pub(super) struct Picked {

@@ -17,7 +17,7 @@ const BAR: usize = 30;
 /// The order of classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Sort {
-    /// That of their registration.
+    /// The order of their registration.
     #[default]
     Class,
     /// The most frequent first.
@@ -48,7 +48,7 @@ impl Sort {
     }
 }
 
-/// What there is to draw.
+/// The looks and choices that the view draws.
 #[derive(Debug, Default)]
 pub(super) struct State {
     last: Option<Snapshot>,

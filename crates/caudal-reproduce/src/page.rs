@@ -1,0 +1,166 @@
+//! `docs/reproduction/`: a page for each figure, with all of its numbers, and one on how they are judged. Its overview is
+//! [`super::overview`].
+
+use super::figure::{Figure, Kind, Source};
+use super::notes;
+use super::readings::not_comparable;
+use super::record::{Line, Recorded};
+use super::size;
+use super::words;
+use caudal_results::table::digits;
+
+/// The first line of every page.
+pub(crate) const MADE_BY: &str =
+    "<!-- Made by `caudal reproduce --docs` from reproduction/results; do not edit. -->\n";
+
+/// The page of a figure.
+pub(crate) fn of_figure(recorded: &Recorded) -> String {
+    let Recorded { figure, record } = recorded;
+    let mut text = format!("{MADE_BY}# {}\n\n[Overview](../reproduction.md) · ", figure.title);
+    text += &format!("[how statements are judged](method.md)\n\n{}\n\n", figure.shows);
+    if figure.is_of_real_systems() {
+        text += SIMULATED;
+    }
+    if figure.is_of_real_systems() && matches!(figure.kind, Kind::HighestLoad(_)) {
+        text += SHORT_RUNS;
+    }
+    if figure.is_own() {
+        text += OWN;
+    }
+    text += &made_from(figure);
+    for chart in &record.charts {
+        text += &format!("![{}](../figures/{chart})\n\n", figure.title);
+    }
+    text += STATEMENTS_HEAD;
+    for line in recorded.statements() {
+        text += &row(&line);
+    }
+    text += &looked_into(recorded);
+    text + &format!("\n## Tables\n\n{}", record.tables.trim_end()) + "\n"
+}
+
+const SIMULATED: &str = "**Simulated.** The paper measured real systems here. What follows is a simulation of them, with the costs \
+                         that the paper gives: it may tell whether these explain what was measured, and not what else was there.\n\n";
+const SHORT_RUNS: &str = "Runs are of milliseconds where the paper's are of 10 s: near saturation that flatters, the highest rates of gets \
+                          and short requests by up to a tenth in replications of 50,000 requests.\n\n";
+const OWN: &str = "The statements are the project's own, and no paper's.\n\n";
+
+const STATEMENTS_HEAD: &str = "\
+## Statements
+
+| statement | where | sign | the paper's size | ours | size | reading | numbers |
+| --- | --- | --- | ---: | ---: | --- | --- | --- |
+";
+
+fn row(line: &Line<'_>) -> String {
+    let values = line.found.estimates();
+    let (paper, ours) = match line.paper() {
+        Some(paper) => (paper.shown(), size::ours(&values)),
+        None => ("–".to_owned(), "–".to_owned()),
+    };
+    let size = line.size().map_or("–".to_owned(), shown);
+    let statement = line.statement;
+    let cells = [
+        statement.text,
+        statement.source,
+        line.sign().word(),
+        &paper,
+        &ours,
+        &size,
+        statement.reading,
+        &line.found.numbers,
+    ];
+    format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "))
+}
+
+/// `agrees (0.92 of the effect)`.
+fn shown(compared: size::Compared) -> String {
+    match compared.share {
+        Some(share) => format!("{} ({} of the effect)", compared.size.word(), digits(share)),
+        None => compared.size.word().to_owned(),
+    }
+}
+
+/// The reasons that were found for statements that did not come out.
+fn looked_into(recorded: &Recorded) -> String {
+    let mut text = String::new();
+    for line in recorded.statements() {
+        let statement = line.statement.text;
+        let incomparable = not_comparable(line.figure.name, statement);
+        let note = notes::note(line.figure.name, statement);
+        for found in incomparable.into_iter().chain(note) {
+            text += &format!("- **{statement}**: {}.\n", found.trim_end_matches('.'));
+        }
+    }
+    if text.is_empty() { text } else { format!("\n## Looked into\n\n{text}") }
+}
+
+/// Where its files are.
+fn made_from(figure: &Figure) -> String {
+    let link = |source: &Source| {
+        let path = source.path(figure.name);
+        let shown = if source.workload.is_empty() { path.as_str() } else { source.workload };
+        format!("[`{shown}`](../../{path})")
+    };
+    let links: Vec<String> = figure.files.iter().map(link).collect();
+    format!("Made from {}.\n\n", links.join(", "))
+}
+
+/// How statements are judged.
+pub(crate) fn method() -> String {
+    format!("{MADE_BY}{METHOD}\n{}\n{TIES}", words::EXPLAINED)
+}
+
+const METHOD: &str = "\
+# How statements are judged
+
+[Overview](../reproduction.md)
+
+Every figure was simulated anew from its file in `experiments/`, and what its paper says about it was judged statement by
+statement: **by sign** and, where the paper gives a number, **by size**.
+
+The sign of a statement **agrees** or **disagrees** when the numbers say so with confidence; else it is **undecided**. It is **not
+comparable** where what was simulated is not what the paper speaks of. Systems that are compared saw the same requests (common
+random numbers). A statement that was open got more replications where they may decide it, and was looked at again, up to four
+times in all, as far as what a paper's figures may cost allowed. Judged at 95 % is all of a statement, with all of its questions
+and looks (Bonferroni). Where too few values lie beyond a percentile for an interval of it, the median over the replications of
+the ratio is judged (sign test). *Reading* says how a statement's words were taken where they leave it open: that is ours. No
+parameter was chosen so that a statement comes out. One was changed after the results had been seen; it is named below (*Loops*).
+
+A size is judged by the effect, how far a number lies from *no difference*: on a logarithmic scale for ratios, so that half is as
+much as twice. Ours **agrees** if it is within a quarter of the paper's effect (from three quarters of it to four thirds) with its
+whole interval, or if its interval holds the paper's number and does not reach beyond on both sides; it is **larger** or
+**smaller** if it surely is, and else undecided. An effect in the other direction is smaller. Where the paper gives a range over
+several settings, the middle of ours has to lie in it. A sign may agree where the size does not: an effect that is there, and half
+as large.
+
+What a paper says once is **one claim**, however many figures and readings it was judged in: it agrees if it does in all figures,
+and in each of them in one of its readings.
+
+Figures that a paper **measured** and that are **simulated** here are marked so, and counted by themselves, too.
+
+*Policies paper* is McClure et al., \"Efficient Scheduling Policies for Microsecond-Scale Tasks\", NSDI 2022; *Tiny
+Quanta* is Luo et al., \"Efficient Microsecond-scale Blind Scheduling with Tiny Quanta\", ASPLOS 2024; *Q-Zilla* is
+Mirhosseini et al., \"Q-Zilla: A Scheduling Framework and Core Microarchitecture for Tail-tolerant Microservices\", HPCA
+2020. Q-Zilla publishes neither its service times nor its cutoffs nor its loads: services are our own (`data/README.md`),
+cutoffs are what `caudal lanes` finds for them, and loads are stated; so sizes of its effects are shown beside ours, and
+signs and orders are judged. *Tail-control* is Li et al., \"Work Stealing for Interactive Services to Meet Target
+Latency\", PPoPP 2016. The work of its two services is published as pictures, and its light and medium loads and its targets
+can not be read in its text: work is like theirs, the loads are ours, targets are the percentiles of steal-first that it
+names, and again signs and orders are judged. They are of ratios of miss ratios, of which a 95 % interval wider than ± 10 %
+leaves the comparison open unless it reaches less than half of the way to the limit.
+
+**Loops.** Tail-control's requests have \"parallel-for loops\", how many the paper does not say. Here they are four, one
+after another, each split into four leaves a core. At first it was one, and a third of what the paper says of
+tail-control did not come out; then the plural was taken at its word, after a look at what several loops give. Once one
+loop has been split, every core has its part of a large request, and to give it up changes little; of several, the next
+one is in one core's hands at first. How much the number matters is a [figure of its own](tail-control-loops.md), whose
+statements were written after that look, too.
+";
+
+/// The reason that most open comparisons have in common.
+const TIES: &str = "\
+Most of what is open is a tie: the ratio's interval reaches over 1, or over the 2 % within which two systems count as equal, and
+lies within a few per cent of it. Ratios of 0.95 and below that are open are those of points close to overload, where p99.9 has
+no upper bound in runs of this length (`?`, `unknown`). What longer runs showed stands on the figure's page (*Looked into*).
+";
