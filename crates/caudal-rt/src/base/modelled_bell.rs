@@ -1,4 +1,5 @@
-//! A bell in models: a futex word that counts, as the kernel's event descriptor does, each change of which comes behind the one before. A source that makes its descriptor readable rings the bell of the thread that waits for both.
+//! A bell in models: a futex word that counts, as the kernel's event descriptor does, each change of which comes behind the one before.
+//! A source that makes its descriptor readable rings the bell of the thread that waits for both.
 
 use std::time::Duration;
 
