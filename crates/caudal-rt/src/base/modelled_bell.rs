@@ -1,4 +1,5 @@
-//! A bell in models: a futex word. A source that makes its descriptor readable rings the bell of the thread that waits for both.
+//! A bell in models: a futex word that counts, as the kernel's event descriptor does, each change of which comes behind the one before.
+//! A source that makes its descriptor readable rings the bell of the thread that waits for both.
 
 use std::time::Duration;
 
@@ -15,12 +16,12 @@ impl Bell {
     }
 
     pub(crate) fn ring(&self) {
-        self.0.store(1, Ordering::Release);
+        self.0.fetch_add(1, Ordering::AcqRel);
         futex::wake(&self.0, 1);
     }
 
     pub(crate) fn silence(&self) {
-        self.0.swap(0, Ordering::Acquire);
+        self.0.swap(0, Ordering::AcqRel);
     }
 
     /// No model polls.
