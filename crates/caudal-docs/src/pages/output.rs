@@ -90,9 +90,9 @@ const PLANS: &str = "
 ";
 
 const PARTS_OF_PLANS: [Shown; 7] = [
-    Shown("PlanSummary", "crates/caudal-tune/src/explain/short.rs", "`summary`"),
-    Shown("Fact", "crates/caudal-tune/src/explain/short.rs", "`summary.facts`: a list"),
-    Shown("Shown", "crates/caudal-tune/src/explain/roles.rs", "`summary.shown`: a list"),
+    Shown("PlanSummary", "crates/caudal-tune/src/plan.rs", "`summary`"),
+    Shown("Fact", "crates/caudal-tune/src/show.rs", "`summary.facts`: a list"),
+    Shown("Shown", "crates/caudal-tune/src/plan.rs", "`summary.shown`: a list"),
     Shown("Winner", "crates/caudal-tune/src/plan.rs", "`winner`"),
     Shown("SystemResult", "crates/caudal-tune/src/plan.rs", "`systems`: a list"),
     Shown("Reach", "crates/caudal-tune/src/plan.rs", "`systems[].reach`"),
