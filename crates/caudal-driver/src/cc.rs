@@ -6,12 +6,14 @@ use std::process::ExitCode;
 
 use crate::beside::{Beside, Place};
 use crate::call::{Call, Lto, Output, Refused, is_lld};
-use crate::compose::{Archive, Library, Setting, compose, joined, names_to_show, probe_library};
+use crate::compose::{Archive, Setting, compose, joined, names_to_show};
 use crate::error::DriverError;
+use crate::help::OPTIONS_HELP;
 use crate::jobs::link_job;
+use crate::library::{Library, probe_library};
 use crate::linked::{self, Stamp};
 use crate::plugin::Plugin;
-use crate::probes::{OPTIONS_HELP, Own, Probes, Report, Tls};
+use crate::probes::{Own, Probes, Report, Tls};
 use crate::report::Summary;
 use crate::run::{complain, exit_code, replace_process, run_clang, say};
 use crate::toolchain::{self, Tool};

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::plugin;
+use crate::help::OPTIONS_HELP;
+use crate::majors::{MAJORS, majors_in_words};
 
 /// See the [module](self).
 #[derive(Debug, thiserror::Error)]
@@ -70,9 +71,9 @@ impl DriverError {
     /// Advice on what would be right; empty if the error says it.
     pub fn help(&self) -> String {
         match self {
-            DriverError::UnknownOption(_) => format!("the options are\n{}", crate::OPTIONS_HELP),
+            DriverError::UnknownOption(_) => format!("the options are\n{}", OPTIONS_HELP),
             DriverError::Semicolon(_) => "name the file otherwise".to_owned(),
-            DriverError::NoClang(_) => format!("{}; or name one: --clang=FILE", packages(plugin::MAJORS[0])),
+            DriverError::NoClang(_) => format!("{}; or name one: --clang=FILE", packages(MAJORS[0])),
             DriverError::NotRun { .. }
             | DriverError::Io { .. }
             | DriverError::BadValue { .. }
@@ -140,11 +141,11 @@ fn no_plugin(major: u32, others: &[u32], looked: &[PathBuf]) -> String {
 
 /// For a version that the pass is not tried with, the way is another clang.
 fn build_plugin(major: u32) -> String {
-    if plugin::MAJORS.contains(&major) {
+    if MAJORS.contains(&major) {
         return format!("{}, then `make pass LLVM={major}` in a clone of Caudal", packages(major));
     }
-    let best = plugin::MAJORS[0];
-    format!("the pass is for LLVM {}: {}, then `make pass`", plugin::majors_in_words(), packages(best))
+    let best = MAJORS[0];
+    format!("the pass is for LLVM {}: {}, then `make pass`", majors_in_words(), packages(best))
 }
 
 fn other_majors(majors: &[u32]) -> String {

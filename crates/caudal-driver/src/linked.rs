@@ -13,9 +13,9 @@ use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection, ObjectSymbol};
 
 use crate::call::{Call, Output};
-use crate::compose::probe_library;
 use crate::error::DriverError;
 use crate::jobs::LinkJob;
+use crate::library::probe_library;
 
 type Elf<'data> = object::read::elf::ElfFile64<'data>;
 

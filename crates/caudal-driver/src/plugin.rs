@@ -4,14 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::error::DriverError;
-
-/// Versions of LLVM that the pass is tried with, the best first.
-pub(crate) const MAJORS: [u32; 2] = [22, 19];
-
-/// The versions, for a sentence.
-pub(crate) fn majors_in_words() -> String {
-    MAJORS.map(|major| major.to_string()).join(" or ")
-}
+use crate::majors::MAJORS;
 
 /// A plugin that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]

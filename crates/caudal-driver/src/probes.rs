@@ -7,23 +7,6 @@ use std::path::{Path, PathBuf};
 use crate::call::takes_value;
 use crate::error::DriverError;
 
-/// The text of `--help` on them.
-pub const OPTIONS_HELP: &str = concat!(
-    "  --probe-mode=MODE       budget (default), clock or flag; to compare instruction-counter, counter-gated-clock\n",
-    "  --probe-bound=CYCLES    longest estimated way between two probes, 16 to 100000 [default: 250];\n",
-    "                          kept to from 64 up\n",
-    "  --probe-unknown-call=CYCLES\n",
-    "                          what a call into code without probes is assumed to take, 0 to 100000 [default: 50]\n",
-    "  --probe-tls=MODEL       how probes reach their thread's lines: auto (default), initial-exec, local-exec\n",
-    "  --probe-exclude=FILE    names of functions to leave alone, one a line\n",
-    "  --probe-verify          recompute the longest ways after insertion; an error where one exceeds the bound\n",
-    "  --probe-report          say on stderr what got probes, what did not, and why\n",
-    "  --probe-report=FILE     append that to FILE as JSON lines; `caudal probes FILE` says it in words\n",
-    "  --probe-off             no probes: the compiler as it is\n",
-    "  --plugin=FILE           the pass [default: libcaudal-pass-N.so beside this program or in ../lib/caudal]\n",
-    "  --clang=FILE            the compiler [default: clang-22, clang-19 or clang on PATH]",
-);
-
 /// The mode of a probe; the pass documents the modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
