@@ -15,6 +15,12 @@ const BREAKING: &[(&str, &str, &str)] = &[
         "3:12",
     ),
     (
+        "contexts-alone",
+        "cores = 4\npools = \"per-core\"\ncontexts = { count = 2, adaptation = { contexts = [1, 2], break_even_per_s = [1000] } }\n\
+         rebalance = \"work-stealing\"",
+        "4:12",
+    ),
+    (
         "adaptation",
         "cores = 4\npools = 1\ncontexts = { count = 2, adaptation = { contexts = [1, 2], break_even_per_s = [1000] } }",
         "4:38",
@@ -115,6 +121,11 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ),
     ("authors-simulator", "cores = 4\nvariant = \"authors-simulator\"\ndispatch = \"round-robin\"", "3:11"),
     ("forks-alone", "cores = 4\npools = \"per-core\"\nparallelism = \"steal-first\"", "4:15"),
+    (
+        "forks-alone",
+        "cores = 4\npools = 1\nparallelism = \"default-tbb\"\ndiscipline = \"processor-sharing\"",
+        "4:15",
+    ),
     ("thresholds", "cores = 4\npools = 1\nparallelism = \"tail-control\"", "4:15"),
     (
         "thresholds",

@@ -80,7 +80,7 @@ cold_miss = "1us"
         ("load = 0.5", "rate = \"4.1M/s\"", "overload"),
         ("count = 4", "count = 17", "hardware contexts that no core has"),
         ("virtual = 32", "virtual = 3", "hardware contexts that no core has"),
-        ("cores = 2", "cores = 2\nrebalance = \"work-stealing\"", "hardware contexts with stealing"),
+        ("cores = 2", "cores = 2\nrebalance = \"work-stealing\"", "stealing with load adaptation"),
         ("cores = 2", "cores = 2\npools = 1", "load adaptation with pools that are no cores"),
         ("reservations = [3, 1]", "reservations = [2, 1]", "reservations that do not sum"),
     ] {

@@ -129,14 +129,14 @@ fn by_queues<O: Sink>(run: &Run<'_>, queues: Queues, observer: O) -> Outcome {
     }
 }
 
-/// Simulates requests that fork under a policy that is not in `caudal-policy`, or not in a [`System`]: any type that
+/// Simulates requests that fork under a policy that is not in `caudal-policy`, or not in a [`System`](caudal_config::System): any type that
 /// implements [`Parallelism`].
 pub fn simulate_forks<P: Parallelism, O: Observer>(run: &Run<'_>, policy: P, mut observer: O) -> Outcome {
     let observer: &mut dyn Observer = &mut observer;
     forks_under(run, policy, observer)
 }
 
-/// Policies that are not in `caudal-policy`, or not in a [`System`]: any types that implement its traits.
+/// Policies that are not in `caudal-policy`, or not in a [`System`](caudal_config::System): any types that implement its traits.
 #[derive(Clone, Debug)]
 pub struct Policies<M, D, R, A> {
     /// Makes the discipline of a pool.

@@ -1,7 +1,7 @@
 //! What every part of a host shares: the clock, the workers, the tasks, the accounts.
 //!
 //! Events are totally ordered by (time, kind, worker): at one time arrivals come first, then tasks that
-//! were handed over, then workers by id, then ticks. All are kept as one `u64`, see [`super::tree`].
+//! were handed over, then workers by id, then ticks. All are kept as one `u64`, see [`tree`](crate::engine::kernel::tree).
 
 use caudal_config::Costs;
 use caudal_policy::dispatch::Asks;

@@ -1,7 +1,7 @@
 //! Workers that look around in each other's queues: where they are, and who comes to a task first.
 //!
 //! [`few`] works that out for all of up to 64 at once, each time that somebody has to know; [`many`] keeps them in
-//! order, on the turning ring of [`super::walks`]. For a host that looks after all else: [`mod@super::stealing`].
+//! order, on the turning ring of [`walks`](crate::engine::kernel::walks). For a host that looks after all else: [`mod@super::stealing`].
 
 mod columns;
 mod few;
