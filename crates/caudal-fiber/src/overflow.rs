@@ -34,7 +34,7 @@ pub use report::report_and_abort;
 /// The coroutine that a thread runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Running {
-    /// The top of its stack: [`CoroutineStack::top`](super::CoroutineStack::top).
+    /// The top of its stack: [`CoroutineStack::top`](crate::stack::CoroutineStack::top).
     pub top: usize,
     /// Its name: the class of its request, say.
     pub name: &'static str,
@@ -91,7 +91,7 @@ pub struct Hooks {
     pub on_overflow: fn(&Overflow),
     /// Words of the report.
     pub words: Words,
-    /// Sets the handler of a signal: [`libc::sigaction`], unless the program wraps that.
+    /// Sets the handler of a signal: [`libc::sigaction()`], unless the program wraps that.
     pub set_action: SetAction,
 }
 
@@ -114,7 +114,7 @@ const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
 /// Installs the handler, once per process; a later call replaces the hooks.
 ///
-/// Threads that run coroutines need an [`AltStack`](super::AltStack) too: without one the kernel can not even start
+/// Threads that run coroutines need an [`AltStack`] too: without one the kernel can not even start
 /// the handler.
 ///
 /// # Errors

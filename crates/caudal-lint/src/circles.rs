@@ -72,24 +72,16 @@ pub fn upward_uses(all: &Crate, floors: &[String]) -> Vec<String> {
                 |module: ModuleId| floors.iter().position(|floor| *floor == all.modules[module].name);
             let files = (all.files[module.file].display(), all.files[all.modules[found].file].display());
             let name = path.last().map_or("", String::as_str);
-            match (floor_of(from), floor_of(to)) {
-                (Some(from), Some(to)) if from >= to => {}
+            let fault = match (floor_of(from), floor_of(to)) {
+                (Some(from), Some(to)) if from >= to => continue,
                 (Some(from), Some(to)) => {
                     let (from, to) = (&floors[from], &floors[to]);
-                    faults.insert(format!(
-                        "{} uses {name} of {}: `{from}` lies below `{to}`",
-                        files.0, files.1
-                    ));
+                    format!("{} uses {name} of {}: `{from}` lies below `{to}`", files.0, files.1)
                 }
-                (None, _) => {
-                    _ = faults
-                        .insert(format!("{}: `{}` is no floor of the list", files.0, all.modules[from].name))
-                }
-                (_, None) => {
-                    _ = faults
-                        .insert(format!("{}: `{}` is no floor of the list", files.1, all.modules[to].name))
-                }
-            }
+                (None, _) => format!("{}: `{}` is no floor of the list", files.0, all.modules[from].name),
+                (_, None) => format!("{}: `{}` is no floor of the list", files.1, all.modules[to].name),
+            };
+            faults.insert(fault);
         }
     }
     faults.into_iter().collect()

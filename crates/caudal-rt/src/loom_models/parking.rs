@@ -114,8 +114,12 @@ fn waits_for_a_source(switches: usize, comes: usize) {
         });
         let (lot, arrived, pushed) = &*shared;
         let wanted = |word: &AtomicU32| word.load(Ordering::Relaxed) != 0;
-        while !(wanted(arrived) && (comes == 1 || wanted(pushed))) {
-            let had = wanted(pushed);
+        loop {
+            // One look at each: what it has not seen by now, the sleep below has to find.
+            let (has_arrived, had) = (wanted(arrived), wanted(pushed));
+            if has_arrived && (comes == 1 || had) {
+                break;
+            }
             lot.sleep_for_sources_unless(0, &[], None, || wanted(pushed) != had);
         }
         source.join().unwrap();
