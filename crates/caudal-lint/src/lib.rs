@@ -1,10 +1,12 @@
-//! Checks of the workspace's own code that the compiler and clippy do not have: circles of modules, and doc comments without a noun.
+//! Checks of the workspace's own code that the compiler and clippy do not have: circles of modules, and doc comments without a noun, and
+//! threads, files and clocks in crates that have to run in a browser as well.
 //!
 //! What stands today is listed in `known.txt`, so that nothing is added and what has gone is taken out of the list.
 
 pub mod circles;
 pub mod docs;
 mod error;
+pub mod host;
 mod known;
 pub mod modules;
 
@@ -37,9 +39,30 @@ pub fn check(workspace: &Path) -> Result<Vec<String>, LintError> {
             );
         }
         faults.extend(known.fault_of_docs(&name, &places));
+        if host::PORTABLE.contains(&name.as_str()) {
+            for file in sources(&folder.join("src"))? {
+                faults.extend(faults_of_host(&file)?);
+            }
+        }
     }
     faults.extend(known.gone());
     Ok(faults)
+}
+
+/// Uses of threads, files, clocks and so on in a file of a crate that has to run anywhere.
+fn faults_of_host(path: &Path) -> Result<Vec<String>, LintError> {
+    let parsed = syn::parse_file(&read(path)?).map_err(|error| LintError::Parse {
+        path: path.to_path_buf(),
+        line: error.span().start().line,
+        error,
+    })?;
+    let told = |(line, used): (usize, String)| {
+        format!(
+            "{}:{line}: `{used}` is not there in a browser; this crate may use it under the feature `host` alone",
+            path.display()
+        )
+    };
+    Ok(host::uses_of_host(&parsed).into_iter().map(told).collect())
 }
 
 fn read(path: &Path) -> Result<String, LintError> {

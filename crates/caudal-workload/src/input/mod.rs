@@ -16,6 +16,7 @@
 //! Every reader says what it took the file for ([`Taken`]). What a file does not say and its values do not show is asked
 //! ([`Ask`](crate::Ask)): nothing is assumed in silence.
 
+mod ahead;
 mod between;
 mod buckets;
 mod graphs;
@@ -30,6 +31,7 @@ mod printed;
 mod recognise;
 mod source;
 mod spans;
+mod stop;
 mod table;
 mod texts;
 mod tools;
@@ -43,12 +45,14 @@ use crate::LONGEST_PS;
 use crate::error::{AskKey, RowProblem, WorkloadError};
 use crate::service::Bucket;
 
+pub(crate) use ahead::is_there;
 pub(crate) use graphs::GraphFile;
 pub(crate) use number::Number;
 pub(crate) use percentiles::{Moments, Percentiles, Statistic, parse_percentiles};
 pub(crate) use recognise::read_service;
-pub use source::stop_reading_when;
-pub(crate) use source::{Source, check_stop};
+pub(crate) use source::Source;
+pub(crate) use stop::check_stop;
+pub use stop::stop_reading_when;
 pub(crate) use table::{Timestamps, read_timestamps};
 pub use unit::Unit;
 
