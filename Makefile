@@ -94,14 +94,15 @@ stress: ## a million requests that do everything at random, each of which has to
 sanitize: ## the runtime's tests under AddressSanitizer and ThreadSanitizer; takes a nightly toolchain with rust-src
 	@scripts/sanitize $(SANITIZE)
 
-lint: ## formatting, clippy and rustdoc, circles of modules, openings of doc comments, links of pages; warnings are errors
+lint: ## formatting, clippy and rustdoc, circles of modules, openings of doc comments, links of pages, crates that run anywhere; warnings are errors
 	@scripts/part begin 'make lint'
 	@scripts/part run 'formatting' $(CARGO) fmt --all --check
 	@scripts/part run 'clippy' $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	@RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" scripts/part run 'rustdoc' \
 		$(CARGO) doc --workspace --no-deps --locked --document-private-items
-	@scripts/part run 'circles and floors of modules, doc comments, links' $(CARGO) run -q --locked -p caudal-lint
+	@scripts/part run 'circles and floors of modules, doc comments, links, uses of the host' $(CARGO) run -q --locked -p caudal-lint
 	@scripts/part run 'dependencies of the runtime' scripts/runtime-needs
+	@scripts/part run 'crates that run anywhere' scripts/portable
 	@scripts/part end
 
 deny: ## licences and sources of dependencies

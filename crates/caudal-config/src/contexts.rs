@@ -57,11 +57,11 @@ impl ContextsConfig {
         self.virtual_contexts.map(|most| u32::try_from(share(most)).unwrap_or(u32::MAX).max(contexts))
     }
 
-    /// The first thing that is wrong with it, in words.
-    pub fn fault(&self) -> Option<&'static str> {
+    /// The first fault: the value that was given, and the values that are allowed.
+    pub fn fault(&self) -> Option<String> {
         let speeds = self.speeds();
         if !(1..=CONTEXTS_MAX).contains(&self.count) {
-            return Some("a core has 1 to 16 contexts");
+            return Some(format!("`count` is {}; write a number from 1 to {CONTEXTS_MAX}", self.count));
         }
         let alone = |(at, &speed): (usize, &f64)| speed <= (at + 1) as f64;
         let sound = speeds.len() == self.count as usize
@@ -69,17 +69,25 @@ impl ContextsConfig {
             && speeds.windows(2).all(|pair| pair[0] <= pair[1])
             && speeds.iter().enumerate().all(alone);
         if !sound {
-            return Some(
-                "`throughput` has a number for each count of active contexts: 1 first, none below the one before",
-            );
+            return Some(format!(
+                "`throughput` is {:?}; write {} numbers, one for each count of active contexts: 1 first, none below the one before, \
+                 none above its count",
+                self.throughput, self.count
+            ));
         }
-        if self.virtual_contexts.is_some_and(|most| most < self.count) {
-            return Some("a core has at least as many virtual contexts as contexts");
+        if let Some(most) = self.virtual_contexts.filter(|&most| most < self.count) {
+            return Some(format!("`virtual` is {most}; write at least `count`, which is {}", self.count));
         }
         match &self.adaptation {
-            Some(adaptation) if adaptation.fault().is_some() || adaptation.most() > self.count => Some(
-                "`adaptation` has rising numbers of contexts, at most `count`, and a break-even rate between two of them",
-            ),
+            Some(adaptation) if adaptation.fault().is_some() || adaptation.most() > self.count => {
+                Some(format!(
+                    "`adaptation` has the contexts {:?} and the break-even rates {:?}; write contexts that rise to at most `count`, which is \
+                 {}, a rate between each two of them that rises, and a window above 0",
+                    &adaptation.contexts[..],
+                    &adaptation.break_even_per_s[..],
+                    self.count
+                ))
+            }
             _ => None,
         }
     }

@@ -1,9 +1,12 @@
 //! A file that holds `[costs]` and nothing else: what `caudal calibrate` writes.
 
+#[cfg(feature = "host")]
 use std::path::Path;
 
 use crate::de::read_all;
-use crate::error::{BYTES_MAX, ConfigError};
+#[cfg(feature = "host")]
+use crate::error::BYTES_MAX;
+use crate::error::ConfigError;
 use crate::finding::{Finding, Place};
 use crate::tree::{self, Node, Value};
 use crate::{Costs, coherence};
@@ -13,6 +16,7 @@ use crate::{Costs, coherence};
 ///
 /// # Errors
 /// If the file cannot be read, says something else, or a cost is wrong; the error names every place.
+#[cfg(feature = "host")]
 pub fn costs_as_overrides(path: impl AsRef<Path>) -> Result<Vec<String>, ConfigError> {
     let path = path.as_ref();
     let io = |source| ConfigError::Io { path: path.to_owned(), source };
@@ -42,9 +46,9 @@ fn overrides_of(text: &str) -> Result<Vec<String>, Vec<Finding>> {
     let foreign = root.entries().iter().filter(|entry| entry.key != "costs");
     let mut findings: Vec<Finding> = foreign
         .map(|entry| {
-            let finding =
-                Finding::new(entry.key_place, &entry.key, "a file of costs has the table [costs] alone");
-            finding.help("take it out, or simulate that file itself")
+            let message = format!("a file of costs can not have `{}`, only the table [costs]", entry.key);
+            let finding = Finding::new(entry.key_place, &entry.key, message);
+            finding.help("remove it, or simulate that file itself")
         })
         .collect();
     let Some(table) = root.get("costs").filter(|node| node.is_table()) else {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode, SourceSpan};
 
-use crate::finding::{Finding, Source};
+use crate::finding::{Finding, SourceText};
 
 /// Bytes of the largest file that is read.
 pub(crate) const BYTES_MAX: u64 = 4 << 20;
@@ -31,7 +31,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    fn locate(finding: Finding, sources: &[Source]) -> Problem {
+    fn locate(finding: Finding, sources: &[SourceText]) -> Problem {
         let place = finding.place;
         // What has no place is about the file as a whole.
         let (source, start, end) = match sources.get(place.source) {
@@ -120,7 +120,7 @@ impl ConfigError {
     /// Most problems that are told at once.
     pub const PROBLEMS_MAX: usize = 20;
 
-    pub(crate) fn invalid(mut findings: Vec<Finding>, sources: &[Source]) -> ConfigError {
+    pub(crate) fn invalid(mut findings: Vec<Finding>, sources: &[SourceText]) -> ConfigError {
         findings.sort_by(|a, b| a.place.cmp(&b.place).then_with(|| a.message.cmp(&b.message)));
         findings.dedup_by(|a, b| a.place == b.place && a.message == b.message);
         findings.truncate(ConfigError::PROBLEMS_MAX);

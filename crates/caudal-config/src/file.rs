@@ -1,5 +1,6 @@
 //! A whole file: reading it, and the points that it asks for.
 
+#[cfg(feature = "host")]
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,11 +9,13 @@ use caudal_policy::allocation::AllocationConfig;
 
 use crate::coherence::Host;
 use crate::de::{key_place, unknown_key};
-use crate::error::{BYTES_MAX, ConfigError};
-use crate::finding::{Finding, Place, Source, note};
+#[cfg(feature = "host")]
+use crate::error::BYTES_MAX;
+use crate::error::ConfigError;
+use crate::finding::{Finding, Place, SourceText, note};
 use crate::measure::{or_default, too_few};
 use crate::options::Options;
-use crate::plan::{Parts, SystemPlan, resolve};
+use crate::plan::{SystemParts, SystemPlan, resolve};
 use crate::sweep::{Axis, axes, combination, combinations, fixed};
 use crate::tree::{self, Entry, Node, Value};
 use crate::workload::{LoadLimit, Workload, workload, wrong_load};
@@ -33,7 +36,7 @@ pub struct File {
     /// The file with the overrides in it, as TOML. Comments and layout are those of the writer here: two
     /// files that say the same in the same order have the same text.
     pub effective: String,
-    sources: Vec<Source>,
+    sources: Vec<SourceText>,
 }
 
 /// One simulation that a file asks for.
@@ -71,6 +74,7 @@ impl File {
     ///
     /// # Errors
     /// If it can not be read, or says anything that is wrong; the error names every place.
+    #[cfg(feature = "host")]
     pub fn read(path: impl AsRef<Path>) -> Result<File, ConfigError> {
         File::read_with(path, &Options::default())
     }
@@ -79,6 +83,7 @@ impl File {
     ///
     /// # Errors
     /// As [`File::read`].
+    #[cfg(feature = "host")]
     pub fn read_with(path: impl AsRef<Path>, options: &Options) -> Result<File, ConfigError> {
         let path = path.as_ref();
         let io = |source| ConfigError::Io { path: path.to_owned(), source };
@@ -190,6 +195,7 @@ fn plan_key(plan: &SystemPlan) -> String {
     key
 }
 
+#[cfg(feature = "host")]
 fn not_utf8(bytes: &[u8], valid: usize, path: &Path) -> ConfigError {
     let text = String::from_utf8_lossy(&bytes[..valid]).into_owned();
     let place = Place { source: 0, start: text.len(), end: text.len() };
@@ -373,7 +379,7 @@ impl Swept<'_> {
             let (own_picks, cost_picks) = picks.split_at(self.own);
             let system = fixed(self.table, own_axes, own_picks);
             let costs = self.costs.map(|costs| fixed(costs, cost_axes, cost_picks));
-            let parts = Parts {
+            let parts = SystemParts {
                 system: &system,
                 costs: costs.as_ref(),
                 default_name: self.default_name,

@@ -8,15 +8,15 @@ use miette::NamedSource;
 
 /// A piece of text that settings come from: the file, or one override of the command line.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct SourceText {
     /// Its name in messages: the path, or `--set`.
     pub(crate) name: String,
     pub(crate) text: Arc<NamedSource<String>>,
 }
 
-impl Source {
-    pub(crate) fn new(name: &str, text: &str) -> Source {
-        Source { name: name.to_owned(), text: Arc::new(NamedSource::new(name, text.to_owned())) }
+impl SourceText {
+    pub(crate) fn new(name: &str, text: &str) -> SourceText {
+        SourceText { name: name.to_owned(), text: Arc::new(NamedSource::new(name, text.to_owned())) }
     }
 }
 

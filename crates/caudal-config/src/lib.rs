@@ -58,7 +58,9 @@ mod write;
 pub use coherence::Host;
 pub use contexts::{CONTEXTS_MAX, ContextsConfig};
 pub use costs::Costs;
-pub use costs_file::{costs_as_overrides, costs_as_overrides_of_text};
+#[cfg(feature = "host")]
+pub use costs_file::costs_as_overrides;
+pub use costs_file::costs_as_overrides_of_text;
 pub use engine_loop::{EngineLoop, LoopLacks};
 pub use error::{ConfigError, Problem};
 pub use file::{File, Point};

@@ -103,8 +103,11 @@ pub(crate) fn measure(table: &Node) -> Result<Measure, Vec<Finding>> {
     check(
         "percentiles",
         in_range && increasing && (1..=32).contains(&measure.percentiles.len()),
-        "percentiles lie between 0 and 100, in increasing order".to_owned(),
-        "write a list such as [50, 99, 99.9]",
+        format!(
+            "the percentiles {:?} are not 1 to 32 numbers that rise between 0 and 100",
+            measure.percentiles
+        ),
+        "write 1 to 32 numbers above 0 and below 100, each above the one before, such as [50, 99, 99.9]",
     );
     check(
         "percentiles",
@@ -117,46 +120,54 @@ pub(crate) fn measure(table: &Node) -> Result<Measure, Vec<Finding>> {
         measure.miss.len() <= 32
             && measure.miss.iter().all(|&late| late > Picos::ZERO)
             && measure.miss.windows(2).all(|pair| pair[0] < pair[1]),
-        "target latencies are above 0, in increasing order, 32 at most".to_owned(),
-        "write a list such as [\"25ms\"]",
+        format!(
+            "the target latencies {} are not at most 32 times that rise from above 0",
+            listed(&measure.miss)
+        ),
+        "write at most 32 times above 0, each above the one before, such as [\"25ms\", \"50ms\"]",
     );
     check(
         "stop.confidence",
         (0.5..1.0).contains(&confidence),
-        format!("a confidence of {confidence} can not be had"),
+        format!("an interval can not have a confidence of {confidence}"),
         "write a number from 0.5 to below 1, such as 0.95",
     );
     check(
         "stop.relative_error",
         relative_error > 0.0 && relative_error < 1.0,
-        format!("a relative error of {relative_error} makes no sense"),
+        format!("a relative error of {relative_error} is not between 0 and 1"),
         "write a number above 0 and below 1, such as 0.05 for 5 %",
     );
     check(
         "stop.max_requests",
         (1_000..=REQUESTS_MAX).contains(&max_requests),
-        format!("{max_requests} requests are too few or too many"),
+        format!("a limit of {max_requests} requests is too low or too high"),
         "write a number from 1_000 to 1_000_000_000_000",
     );
     check(
         "requests",
         measure.requests.is_none_or(|requests| (1..=REQUESTS_MAX).contains(&requests)),
-        "so many requests make no replication".to_owned(),
+        format!("{} requests a replication are too few or too many", measure.requests.unwrap_or_default()),
         "write a number from 1 to 1_000_000_000_000",
     );
     check(
         "replications",
         measure.replications.is_none_or(|replications| (2..=10_000).contains(&replications)),
-        "so many replications make no interval".to_owned(),
+        format!("{} replications are too few or too many", measure.replications.unwrap_or_default()),
         "write a number from 2 to 10_000",
     );
     check(
         "warm-up",
         measure.warm_up != WarmUp::Time(Picos::MAX),
-        "a warm-up ends".to_owned(),
+        "the warm-up has no end".to_owned(),
         "write \"auto\", a number of requests, or a time such as \"10ms\"",
     );
     if findings.is_empty() { Ok(measure) } else { Err(findings) }
+}
+
+/// `[25ms, 50ms]`
+fn listed(times: &[Picos]) -> String {
+    format!("[{}]", times.iter().map(Picos::to_string).collect::<Vec<_>>().join(", "))
 }
 
 /// The `[measure]` table, or its defaults where a file has none.

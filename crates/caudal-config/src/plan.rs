@@ -5,7 +5,7 @@ use caudal_policy::allocation::AllocationConfig;
 use crate::coherence::{self, Host, Incoherence};
 use crate::de::{read, read_all, read_strictly, unknown_key};
 use crate::error::ConfigError;
-use crate::finding::{Finding, Place, Source, note};
+use crate::finding::{Finding, Place, SourceText, note};
 use crate::presets::{Preset, find_preset, nearest_preset, presets};
 use crate::suggest::suggest;
 use crate::tree::{Node, Value, built_in, set_override};
@@ -52,14 +52,16 @@ impl SystemPlan {
             set.filter_map(|(source, text)| set_override(&mut root, text, source).err()).collect();
         let foreign = root.entries().iter().filter(|entry| entry.key != "costs");
         findings.extend(foreign.map(|entry| {
-            Finding::new(entry.key_place, &entry.key, "this is no cost").help("write as in costs.hop=80ns")
+            let message = format!("`{}` is no cost", entry.key);
+            Finding::new(entry.key_place, &entry.key, message)
+                .help("set a key of [costs], as in costs.hop=80ns")
         }));
         match root.get("costs").map(|table| read_all::<Costs>(table, "costs")) {
             Some(Ok(costs)) if findings.is_empty() => return Ok(SystemPlan { costs, ..self }),
             Some(Err(wrong)) => findings.extend(wrong),
             _ => {}
         }
-        let sources: Vec<Source> = settings.iter().map(|text| Source::new("--costs", text)).collect();
+        let sources: Vec<SourceText> = settings.iter().map(|text| SourceText::new("--costs", text)).collect();
         Err(ConfigError::invalid(findings, &sources))
     }
 
@@ -131,7 +133,7 @@ fn held_key(allocation: &AllocationConfig) -> &'static str {
 }
 
 /// Everything that a plan is made from.
-pub(crate) struct Parts<'a> {
+pub(crate) struct SystemParts<'a> {
     /// `[system]`, each key with one value.
     pub(crate) system: &'a Node,
     /// `[costs]`.
@@ -142,7 +144,7 @@ pub(crate) struct Parts<'a> {
 }
 
 /// Puts the parts together and checks the result.
-pub(crate) fn resolve(parts: &Parts<'_>) -> Result<SystemPlan, Vec<Finding>> {
+pub(crate) fn resolve(parts: &SystemParts<'_>) -> Result<SystemPlan, Vec<Finding>> {
     let mut findings: Vec<Finding> = unknown_keys(parts.system);
     findings.extend(name_for_preset(parts.system));
     let preset = note(&mut findings, preset(parts.system)).flatten();
@@ -192,9 +194,14 @@ fn name_for_preset(system: &Node) -> Option<Finding> {
         .iter()
         .any(|key| system.get(key).is_some());
     find_preset(name).filter(|_| !says_more)?;
-    let finding =
-        Finding::new(node.place, "system.name", format!("a name alone does not make this \"{name}\""));
-    Some(finding.help(format!("write preset = \"{name}\", or another name")))
+    let finding = Finding::new(
+        node.place,
+        "system.name",
+        format!(
+            "`name` gives the system the name \"{name}\", and takes nothing from the preset of that name"
+        ),
+    );
+    Some(finding.help(format!("write preset = \"{name}\" to take that system, or give yours another name")))
 }
 
 /// Where a key belongs that people put straight into `[system]`.
@@ -240,7 +247,7 @@ fn cores(system: &Node) -> Result<u32, Vec<Finding>> {
     match read::<u32>(node, "system.cores") {
         Ok(cores) if (1..=CORES_MAX).contains(&cores) => Ok(cores),
         Ok(cores) => {
-            let message = format!("a machine of {cores} cores is not simulated");
+            let message = format!("`cores` is {cores}, and the machine can not have that many");
             Err(vec![Finding::new(node.place, "system.cores", message).help(help)])
         }
         Err(finding) => Err(vec![finding.help(help)]),
@@ -341,7 +348,12 @@ fn name(node: &Node) -> Result<String, Vec<Finding>> {
     if (1..=64).contains(&name.chars().count()) && !name.contains(char::is_control) {
         return Ok(name);
     }
-    let finding = Finding::new(node.place, "system.name", "this can not be the name of a system");
+    let characters = name.chars().count();
+    let message = match characters {
+        1..=64 => "the name of the system has characters that can not be printed".to_owned(),
+        _ => format!("the name of the system has {characters} characters"),
+    };
+    let finding = Finding::new(node.place, "system.name", message);
     Err(vec![finding.help("write 1 to 64 printable characters")])
 }
 
@@ -371,7 +383,7 @@ struct Merged {
 }
 
 impl Merged {
-    fn locate(&self, incoherence: &Incoherence, parts: &Parts<'_>) -> Finding {
+    fn locate(&self, incoherence: &Incoherence, parts: &SystemParts<'_>) -> Finding {
         let rule = incoherence.rule;
         let written: Vec<(&str, Place)> = rule
             .keys

@@ -346,7 +346,9 @@ impl Statistic {
 
 fn latency(text: &str) -> Result<Picos, String> {
     match Picos::parse(text) {
-        Ok(Picos::ZERO) => Err("no latency is below 0; write a time such as 50us".to_owned()),
+        Ok(Picos::ZERO) => Err(format!(
+            "the limit is `{text}`, and no latency is below 0; write a time above 0, such as 50us"
+        )),
         Ok(limit) => Ok(limit),
         Err(error) if text.parse::<f64>().is_ok() => {
             Err(format!("{error}; a slowdown is asked for as in \"p99 slowdown < {text}\""))
@@ -359,9 +361,9 @@ fn slowdown(text: &str) -> Result<Limit, String> {
     let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     match text.parse::<f64>() {
         Ok(limit) if is_number && limit > 1.0 => Ok(Limit::Slowdown(limit)),
-        Ok(_) if is_number => {
-            Err(format!("no slowdown is below {text}: it is at least 1; write one above, such as 10"))
-        }
+        Ok(_) if is_number => Err(format!(
+            "the limit is {text}, and no slowdown is below 1; write a number above 1, such as 10"
+        )),
         _ => Err(format!("`{text}` is no slowdown; write a number without unit, such as 10")),
     }
 }
@@ -490,7 +492,7 @@ mod tests {
             ("wait < 5us", "wait < 5us", "there is no statistic"),
             ("< 5us", "< 5us", "no statistic stands"),
             ("get put p99 < 5us", "p99", "too many"),
-            ("p99 slowdown < 1", "1", "at least 1"),
+            ("p99 slowdown < 1", "1", "below 1"),
             ("p99 slowdown < 10us", "10us", "without unit"),
             ("p99 slowdown < inf", "inf", "without unit"),
             ("p99 < ", "p99 < ", "not a time"),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::finding::{Finding, Place, Source};
+use crate::finding::{Finding, Place, SourceText};
 
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -363,8 +363,8 @@ fn shift(node: &mut Node, by: usize) {
 }
 
 /// All texts that a configuration came from.
-pub(crate) fn sources(name: &str, text: &str, overrides: &[String]) -> Vec<Source> {
-    let mut sources = vec![Source::new(name, text)];
-    sources.extend(overrides.iter().map(|text| Source::new("--set", text)));
+pub(crate) fn sources(name: &str, text: &str, overrides: &[String]) -> Vec<SourceText> {
+    let mut sources = vec![SourceText::new(name, text)];
+    sources.extend(overrides.iter().map(|text| SourceText::new("--set", text)));
     sources
 }

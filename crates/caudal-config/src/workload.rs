@@ -130,7 +130,11 @@ pub(crate) fn workload(table: &Node, base_dir: &Path, options: &Options) -> Resu
     let (mut offered_places, mut offered): (Vec<_>, Vec<_>) = offered.into_iter().unzip();
     if let Some(rate) = arrivals.natural_rate().and_then(Rate::per_second) {
         if let Some(&place) = offered_places.first() {
-            let finding = Finding::new(place, "workload", "recorded arrivals come at a rate of their own");
+            let finding = Finding::new(
+                place,
+                "workload",
+                "`load` and `rate` are not for recorded arrivals, which come at a rate of their own",
+            );
             findings.push(finding.help("remove it, or say scale = true in `arrivals` to stretch their gaps"));
         }
         offered.push(Offered::AsRecorded(rate));
@@ -295,7 +299,7 @@ pub(crate) fn wrong_load(load: f64, place: Place, limit: LoadLimit, path: &str) 
     // Without what products of a rate and a mean leave behind.
     let shown = (load * 1e9).round() / 1e9;
     if !(load > 0.0 && load <= LOAD_MAX) {
-        let finding = Finding::new(place, path, format!("a load of {load} is not simulated"));
+        let finding = Finding::new(place, path, format!("the load is {load}, which can not be simulated"));
         return Some(finding.help(format!("write a number above 0, such as 0.7; at most {LOAD_MAX}")));
     }
     (!limit.allows(load)).then(|| {

@@ -1,11 +1,12 @@
 //! Checks of the workspace's own code and pages that the compiler and clippy do not have: circles of modules, doc comments without a noun,
-//! links that lead nowhere. Called by `make lint`, through `main.rs`.
+//! links that lead nowhere, and threads, files and clocks in crates that have to run in a browser as well. Called by `make lint`, through `main.rs`.
 //!
 //! What stands today is listed in `known.txt`, so that nothing is added and what has gone is taken out of the list.
 
 pub mod circles;
 pub mod docs;
 mod error;
+pub mod host;
 mod known;
 pub mod links;
 pub mod modules;
@@ -33,11 +34,32 @@ pub fn check(workspace: &Path) -> Result<Vec<String>, LintError> {
             }
         }
         faults.extend(known.fault_of_docs(&name, &openings(&folder.join("src"), &["rs"])?));
+        if host::PORTABLE.contains(&name.as_str()) {
+            for file in sources(&folder.join("src"), &["rs"])? {
+                faults.extend(faults_of_host(&file)?);
+            }
+        }
     }
     faults.extend(known.fault_of_docs("pass", &openings(&workspace.join("pass/src"), &["h", "cpp"])?));
     faults.extend(known.gone());
     faults.extend(links::broken(workspace)?);
     Ok(faults)
+}
+
+/// Uses of threads, files, clocks and so on in a file of a crate that has to run anywhere.
+fn faults_of_host(path: &Path) -> Result<Vec<String>, LintError> {
+    let parsed = syn::parse_file(&read(path)?).map_err(|error| LintError::Parse {
+        path: path.to_path_buf(),
+        line: error.span().start().line,
+        error,
+    })?;
+    let told = |(line, used): (usize, String)| {
+        format!(
+            "{}:{line}: `{used}` is not there in a browser; this crate may use it under the feature `host` alone",
+            path.display()
+        )
+    };
+    Ok(host::uses_of_host(&parsed).into_iter().map(told).collect())
 }
 
 fn read(path: &Path) -> Result<String, LintError> {

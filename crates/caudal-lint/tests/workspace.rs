@@ -118,6 +118,17 @@ fn a_planted_doc_comment_without_a_noun_is_told() {
     assert!(found.len() == 1 && found[0].contains("lib.rs:1"), "{found:?}");
 }
 
+/// Crates that have to run anywhere are known by their names.
+#[test]
+fn a_planted_file_in_a_crate_for_browsers_is_told() {
+    let folder = workspace(&[], "");
+    let source = folder.path().join("crates/caudal-row/src");
+    std::fs::create_dir_all(&source).expect("a folder");
+    std::fs::write(source.join("lib.rs"), "//! Rows.\nuse std::fs::File;\n").expect("a file");
+    let found = caudal_lint::check(folder.path()).expect("the source is read");
+    assert!(found.len() == 1 && found[0].contains("lib.rs:2: `std::fs::File`"), "{found:?}");
+}
+
 #[test]
 fn faults_of_the_source_are_told_with_their_place() {
     let error = |files: &[(&str, &str)], known| {

@@ -5,7 +5,7 @@
 //! agrees if one of its readings does: the paper's words admit each of them.
 
 use super::readings::{claim, is_second_reading};
-use super::record::{Line, Recorded, Sign};
+use super::record::{Line, RecordedFigure, Sign};
 use super::size::Size;
 
 /// A claim with what came of it.
@@ -23,9 +23,9 @@ pub(crate) struct Claimed {
 }
 
 /// All claims of these figures.
-pub(crate) fn claims(all: &[Recorded]) -> Vec<Claimed> {
+pub(crate) fn claims(all: &[RecordedFigure]) -> Vec<Claimed> {
     let mut claims: Vec<Claimed> = Vec::new();
-    for line in all.iter().flat_map(Recorded::statements) {
+    for line in all.iter().flat_map(RecordedFigure::statements) {
         add(&mut claims, &line);
     }
     for claimed in &mut claims {

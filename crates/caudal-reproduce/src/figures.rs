@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn every_file_can_be_read_and_every_need_is_met_in_time() {
         for (at, figure) in FIGURES.iter().enumerate() {
-            let plan = super::super::run::Plan::new(figure, false)
+            let plan = super::super::run::FigurePlan::new(figure, false)
                 .unwrap_or_else(|error| panic!("{}: {error:?}", figure.name));
             assert!(plan.steps() > 0, "{}", figure.name);
             for need in figure.statements.iter().flat_map(|statement| statement.needs) {

@@ -9,7 +9,7 @@ use super::measured::Measured;
 use super::sheet::Sheet;
 
 /// A figure with its verdicts, charts and tables.
-pub(crate) struct Judged {
+pub(crate) struct JudgedFigure {
     pub(crate) figure: &'static Figure,
     pub(crate) verdicts: Vec<Verdict>,
     /// Of each of them, what its size is judged by.
@@ -18,10 +18,13 @@ pub(crate) struct Judged {
     pub(crate) sheets: Vec<Sheet>,
 }
 
-impl Judged {
+impl JudgedFigure {
     /// Judges the figure called `name`, with all that has been measured so far at hand. Statements that need a
     /// figure that has not been measured are undecided.
-    pub(crate) fn new(figure: &'static Figure, measured: &[(&'static str, Measured)]) -> Option<Judged> {
+    pub(crate) fn new(
+        figure: &'static Figure,
+        measured: &[(&'static str, Measured)],
+    ) -> Option<JudgedFigure> {
         let study = Study::of(measured, figure.name)?;
         let found = figure.statements.iter().map(|statement| {
             let (outcome, numbers, values) = if study.has(statement.needs) {
@@ -35,7 +38,7 @@ impl Judged {
             (Verdict { statement, source, verdict: outcome, numbers }, values)
         });
         let (verdicts, values) = found.unzip();
-        Some(Judged {
+        Some(JudgedFigure {
             figure,
             verdicts,
             values,

@@ -3,12 +3,12 @@
 use super::claims::{Claimed, claims};
 use super::notes;
 use super::page::MADE_BY;
-use super::record::{Line, Recorded, Sign};
+use super::record::{Line, RecordedFigure, Sign};
 use super::size::{self, Size};
 use caudal_results::table::digits;
 
 /// A row: a figure, with all of its parts.
-struct Row {
+struct OverviewRow {
     /// The title of the row, and the names of its parts: `a`, or nothing where it has none.
     title: &'static str,
     parts: &'static [(&'static str, &'static str)],
@@ -26,14 +26,14 @@ const fn row(
     claim: &'static str,
     shown: (&'static str, &'static str),
     why: &'static str,
-) -> Row {
-    Row { title, parts, claim, shown, why }
+) -> OverviewRow {
+    OverviewRow { title, parts, claim, shown, why }
 }
 
 include!("overview_rows.rs");
 
 /// The whole page.
-pub(crate) fn page(all: &[Recorded]) -> String {
+pub(crate) fn page(all: &[RecordedFigure]) -> String {
     let claims = claims(all);
     let mut text = format!("{MADE_BY}{HEAD}{}\n", summary(all, &claims));
     text += "| figure | what the paper claims | its size | ours | size | signs | why not |\n";
@@ -75,7 +75,7 @@ const GROUPS: &[Group] = &[
     Group { name: "The project's own statements", has: |claimed| claimed.own },
 ];
 
-fn summary(all: &[Recorded], claims: &[Claimed]) -> String {
+fn summary(all: &[RecordedFigure], claims: &[Claimed]) -> String {
     let statements = |own: bool| {
         let figures = all.iter().filter(|recorded| recorded.figure.is_own() == own);
         figures.map(|recorded| recorded.figure.statements.len()).sum::<usize>()
@@ -100,12 +100,12 @@ fn summary(all: &[Recorded], claims: &[Claimed]) -> String {
     text
 }
 
-fn find<'a>(all: &'a [Recorded], figure: &str) -> Option<&'a Recorded> {
+fn find<'a>(all: &'a [RecordedFigure], figure: &str) -> Option<&'a RecordedFigure> {
     all.iter().find(|recorded| recorded.figure.name == figure)
 }
 
-fn line(row: &Row, all: &[Recorded]) -> String {
-    let parts: Vec<&Recorded> = row.parts.iter().filter_map(|(_, figure)| find(all, figure)).collect();
+fn line(row: &OverviewRow, all: &[RecordedFigure]) -> String {
+    let parts: Vec<&RecordedFigure> = row.parts.iter().filter_map(|(_, figure)| find(all, figure)).collect();
     let lines: Vec<Line<'_>> = parts.iter().flat_map(|recorded| recorded.statements()).collect();
     let simulated = parts.first().is_some_and(|recorded| recorded.figure.is_of_real_systems());
     let shown = shown(row, &lines);
@@ -124,7 +124,7 @@ fn line(row: &Row, all: &[Recorded]) -> String {
 }
 
 /// Its name, and a link for each part.
-fn linked(row: &Row) -> String {
+fn linked(row: &OverviewRow) -> String {
     let page = |figure: &str| format!("reproduction/{figure}.md");
     match row.parts {
         [(_, figure)] => format!("[{}]({})", row.title, page(figure)),
@@ -137,7 +137,7 @@ fn linked(row: &Row) -> String {
 }
 
 /// The statement whose numbers are shown.
-fn shown<'a>(row: &Row, lines: &[Line<'a>]) -> Option<Line<'a>> {
+fn shown<'a>(row: &OverviewRow, lines: &[Line<'a>]) -> Option<Line<'a>> {
     let (figure, begins) = row.shown;
     let is = |line: &&Line<'_>| line.figure.name == figure && line.statement.text.starts_with(begins);
     lines.iter().find(is).filter(|_| !begins.is_empty()).copied()
@@ -154,7 +154,7 @@ fn signs(lines: &[Line<'_>]) -> String {
 }
 
 /// The project's own statements.
-fn own(all: &[Recorded]) -> String {
+fn own(all: &[RecordedFigure]) -> String {
     let own = all.iter().filter(|recorded| recorded.figure.is_own());
     let figures = own.map(|recorded| {
         let lines: Vec<Line<'_>> = recorded.statements().collect();

@@ -1,5 +1,5 @@
 /// The rows, in the order of the papers.
-const ROWS: &[Row] = &[
+const ROWS: &[OverviewRow] = &[
     row(
         "Policies 3",
         &[("", "policies-figure-3")],

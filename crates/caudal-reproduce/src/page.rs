@@ -4,7 +4,7 @@
 use super::figure::{Figure, Kind, Source};
 use super::notes;
 use super::readings::not_comparable;
-use super::record::{Line, Recorded};
+use super::record::{Line, RecordedFigure};
 use super::size;
 use super::words;
 use caudal_results::table::digits;
@@ -14,8 +14,8 @@ pub(crate) const MADE_BY: &str =
     "<!-- Made by `caudal reproduce --docs` from reproduction/results; do not edit. -->\n";
 
 /// The page of a figure.
-pub(crate) fn of_figure(recorded: &Recorded) -> String {
-    let Recorded { figure, record } = recorded;
+pub(crate) fn of_figure(recorded: &RecordedFigure) -> String {
+    let RecordedFigure { figure, record } = recorded;
     let mut text = format!("{MADE_BY}# {}\n\n[Overview](../reproduction.md) · ", figure.title);
     text += &format!("[how statements are judged](method.md)\n\n{}\n\n", figure.shows);
     if figure.is_of_real_systems() {
@@ -82,7 +82,7 @@ fn shown(compared: size::Compared) -> String {
 }
 
 /// The reasons that were found for statements that did not come out.
-fn looked_into(recorded: &Recorded) -> String {
+fn looked_into(recorded: &RecordedFigure) -> String {
     let mut text = String::new();
     for line in recorded.statements() {
         let statement = line.statement.text;

@@ -7,7 +7,7 @@ use caudal_stats::Estimate;
 use serde::{Deserialize, Serialize};
 
 use super::figure::{Figure, Statement};
-use super::judged::Judged;
+use super::judged::JudgedFigure;
 use super::size::{self, Compared, Paper};
 
 /// A figure as it came out.
@@ -36,13 +36,13 @@ pub(crate) struct Found {
 
 /// A figure of the program with its record.
 #[derive(Clone)]
-pub(crate) struct Recorded {
+pub(crate) struct RecordedFigure {
     pub(crate) figure: &'static Figure,
     pub(crate) record: Record,
 }
 
 impl Record {
-    pub(crate) fn of(judged: &Judged) -> Record {
+    pub(crate) fn of(judged: &JudgedFigure) -> Record {
         let found = judged.verdicts.iter().zip(&judged.values).map(|(verdict, values)| Found {
             statement: verdict.statement.clone(),
             verdict: verdict.verdict,
@@ -79,12 +79,12 @@ impl Found {
     }
 }
 
-impl Recorded {
+impl RecordedFigure {
     /// A record of this figure, unless its files or statements have changed since.
-    pub(crate) fn new(figure: &'static Figure, record: Record) -> Option<Recorded> {
+    pub(crate) fn new(figure: &'static Figure, record: Record) -> Option<RecordedFigure> {
         let same =
             record.fingerprint == fingerprint(figure) && record.verdicts.len() == figure.statements.len();
-        same.then_some(Recorded { figure, record })
+        same.then_some(RecordedFigure { figure, record })
     }
 
     /// Its statements, with what was found.

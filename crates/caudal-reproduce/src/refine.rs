@@ -16,7 +16,7 @@ use super::claim::{LOOKS, Want};
 use super::figure::{Figure, Study};
 use super::measured::Measured;
 use super::parallel::{RunError, in_parallel};
-use super::run::Plan;
+use super::run::FigurePlan;
 use caudal_results::Control;
 
 /// Highest cost of a round for the figures of one paper, in requests that run to completion.
@@ -31,7 +31,7 @@ const FORKED_ROUND_COST: f64 = 5e9;
 /// If it is interrupted.
 pub(crate) fn refine(
     figures: &[&'static Figure],
-    plans: &[Plan],
+    plans: &[FigurePlan],
     measured: &mut [(&'static str, Measured)],
     control: &Control<'_>,
 ) -> Result<(), RunError> {
@@ -74,7 +74,7 @@ fn papers(figures: &[&'static Figure]) -> Vec<Vec<&'static Figure>> {
 }
 
 /// The highest cost of a round of these figures.
-fn round_cost(paper: &[&'static Figure], plans: &[Plan]) -> f64 {
+fn round_cost(paper: &[&'static Figure], plans: &[FigurePlan]) -> f64 {
     let forks = paper.iter().any(|figure| plans.iter().any(|plan| plan.forks(figure.name)));
     if forks { FORKED_ROUND_COST } else { ROUND_COST }
 }
@@ -140,16 +140,16 @@ fn chosen(wanted: &[Vec<Want>], most: f64, cost: impl Fn(CellId) -> Cost) -> Vec
 }
 
 fn found<'a>(
-    plans: &'a [Plan],
+    plans: &'a [FigurePlan],
     measured: &'a [(&'static str, Measured)],
     cell: CellId,
-) -> (&'a Plan, &'a Results) {
+) -> (&'a FigurePlan, &'a Results) {
     let at = measured.iter().position(|(name, _)| *name == cell.figure);
     let at = at.expect("a statement wants points of figures that it needs");
     (&plans[at], &measured[at].1.results[cell.at])
 }
 
-fn cost(plans: &[Plan], measured: &[(&'static str, Measured)], cell: CellId) -> Cost {
+fn cost(plans: &[FigurePlan], measured: &[(&'static str, Measured)], cell: CellId) -> Cost {
     let (plan, results) = found(plans, measured, cell);
     let requests = (results.warm_up + results.measured) as f64;
     Cost { replication: requests * events(plan.point(cell)), done: results.accounts.len() }

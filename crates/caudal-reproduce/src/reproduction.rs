@@ -14,11 +14,11 @@ use serde_json::Value;
 use super::error::ReproduceError;
 use super::figure::{Figure, Source};
 use super::figures::{FIGURES, stands_for};
-use super::judged::Judged;
+use super::judged::JudgedFigure;
 use super::measured::Measured;
-use super::record::{Record, Recorded};
+use super::record::{Record, RecordedFigure};
 use super::refine::refine;
-use super::run::Plan;
+use super::run::FigurePlan;
 use super::{overview, page};
 
 /// File of a figure's directory with what was found about its statements.
@@ -35,7 +35,7 @@ const NONE: &str = "none";
 /// Figures that are to be simulated anew, and what has been measured of them so far.
 pub struct Reproduction {
     figures: Vec<&'static Figure>,
-    plans: Vec<Plan>,
+    plans: Vec<FigurePlan>,
     measured: Vec<(&'static str, Measured)>,
     out: PathBuf,
     quick: bool,
@@ -43,7 +43,7 @@ pub struct Reproduction {
 
 /// A figure with its numbers and what became of its statements.
 pub struct FigureResult {
-    judged: Judged,
+    judged: JudgedFigure,
     rows: Vec<Value>,
 }
 
@@ -86,7 +86,8 @@ impl Reproduction {
     /// If a name stands for no figure, or `out` can not be written.
     pub fn new(names: &[String], out: &Path, quick: bool) -> Result<Reproduction, ReproduceError> {
         let figures = chosen(names)?;
-        let plans = figures.iter().map(|figure| Plan::new(figure, quick)).collect::<Result<Vec<_>, _>>()?;
+        let plans =
+            figures.iter().map(|figure| FigurePlan::new(figure, quick)).collect::<Result<Vec<_>, _>>()?;
         make_dir(out)?;
         Ok(Reproduction { figures, plans, measured: Vec::new(), out: out.to_owned(), quick })
     }
@@ -94,7 +95,7 @@ impl Reproduction {
     /// Steps of progress that it takes, at first sight.
     #[must_use]
     pub fn steps(&self) -> usize {
-        self.plans.iter().map(Plan::steps).sum()
+        self.plans.iter().map(FigurePlan::steps).sum()
     }
 
     /// Simulates all figures, adds replications where statements are open, and keeps everything.
@@ -116,7 +117,7 @@ impl Reproduction {
     }
 
     fn result(&self, figure: &'static Figure) -> FigureResult {
-        let judged = Judged::new(figure, &self.measured).expect("the figure has been measured");
+        let judged = JudgedFigure::new(figure, &self.measured).expect("the figure has been measured");
         let own = self.measured.iter().filter(|(name, _)| *name == figure.name);
         FigureResult { judged, rows: own.flat_map(|(_, found)| found.rows()).collect() }
     }
@@ -146,7 +147,7 @@ fn config(figure: &Figure) -> String {
 /// Simulates a figure; its rows are written as they come.
 fn measure(
     figure: &Figure,
-    plan: &Plan,
+    plan: &FigurePlan,
     out: &Path,
     control: &Control<'_>,
 ) -> Result<Measured, ReproduceError> {
@@ -175,7 +176,7 @@ fn keep(FigureResult { judged, rows }: &FigureResult, out: &Path) -> Result<(), 
     for (chart, name) in judged.charts.iter().zip(judged.chart_names()) {
         write_whole(&dir.join(name), &chart.to_svg())?;
     }
-    let recorded = Recorded { figure: judged.figure, record: Record::of(judged) };
+    let recorded = RecordedFigure { figure: judged.figure, record: Record::of(judged) };
     write_whole(&dir.join(RECORD), &written(&recorded.record)?)?;
     write_whole(&dir.join(PAGE), &page::of_figure(&recorded))?;
     let report = Report {
@@ -218,9 +219,10 @@ pub fn write_docs(all: &[FigureResult], docs: &Path) -> Result<PathBuf, Reproduc
 }
 
 /// All pages, by their names in the directory of the docs.
-fn pages(recorded: &[Recorded]) -> Vec<(String, String)> {
-    let figure =
-        |recorded: &Recorded| (format!("{PAGES}/{}.md", recorded.figure.name), page::of_figure(recorded));
+fn pages(recorded: &[RecordedFigure]) -> Vec<(String, String)> {
+    let figure = |recorded: &RecordedFigure| {
+        (format!("{PAGES}/{}.md", recorded.figure.name), page::of_figure(recorded))
+    };
     let mut pages: Vec<(String, String)> = recorded.iter().map(figure).collect();
     pages.push((format!("{PAGES}/method.md"), page::method()));
     pages.push(("reproduction.md".to_owned(), overview::page(recorded)));
@@ -228,11 +230,11 @@ fn pages(recorded: &[Recorded]) -> Vec<(String, String)> {
 }
 
 /// The record of a figure that is kept in the docs.
-fn kept(figure: &'static Figure, records: &Path) -> Result<Recorded, ReproduceError> {
+fn kept(figure: &'static Figure, records: &Path) -> Result<RecordedFigure, ReproduceError> {
     let path = records.join(format!("{}.json", figure.name));
     let text = std::fs::read_to_string(&path).ok();
     let record: Option<Record> = text.and_then(|text| serde_json::from_str(&text).ok());
-    let recorded = record.and_then(|record| Recorded::new(figure, record));
+    let recorded = record.and_then(|record| RecordedFigure::new(figure, record));
     recorded.ok_or(ReproduceError::Stale { path, figure: figure.name })
 }
 
@@ -247,7 +249,7 @@ mod tests {
     /// Records are of the figures as they are, and the pages are made of them.
     #[test]
     fn the_pages_in_the_docs_are_those_of_the_results_that_are_kept() {
-        let recorded: Vec<Recorded> = FIGURES
+        let recorded: Vec<RecordedFigure> = FIGURES
             .iter()
             .map(|figure| kept(figure, &docs().join(RECORDS)).unwrap_or_else(|error| panic!("{error}")))
             .collect();

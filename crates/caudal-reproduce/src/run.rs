@@ -25,7 +25,7 @@ const REQUESTS_MIN: u64 = 4_000;
 
 /// The points, searches, thresholds and traces of a figure, to be simulated.
 #[derive(Default)]
-pub(crate) struct Plan {
+pub(crate) struct FigurePlan {
     figure: &'static str,
     /// With the workload that the point's file is about, where there are several.
     points: Vec<(&'static str, Point)>,
@@ -34,13 +34,13 @@ pub(crate) struct Plan {
     traces: Vec<Point>,
 }
 
-impl Plan {
+impl FigurePlan {
     /// Reads the figure's file.
     ///
     /// # Errors
     /// If it is wrong; the tests read all of them.
-    pub(crate) fn new(figure: &Figure, quick: bool) -> Result<Plan, ReproduceError> {
-        let mut plan = Plan { figure: figure.name, ..Plan::default() };
+    pub(crate) fn new(figure: &Figure, quick: bool) -> Result<FigurePlan, ReproduceError> {
+        let mut plan = FigurePlan { figure: figure.name, ..FigurePlan::default() };
         for source in figure.files {
             let file = File::parse(source.text, source.path(figure.name))?;
             match figure.kind {

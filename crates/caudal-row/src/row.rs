@@ -170,7 +170,7 @@ impl Recorded {
     /// Was every arrival played?
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.left_out + self.measured == self.arrivals
+        self.left_out.checked_add(self.measured) == Some(self.arrivals)
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::dag::Dag;
 use crate::error::WorkloadError;
 use crate::format::{percent, significant, time};
-use crate::input::{Columns, Taken};
+use crate::input::{Columns, Taken, is_there};
 use crate::service::{Finding, Service};
 use crate::spec::{FileSpec, PercentileSpec, ServiceSpec};
 use crate::summary::{PERCENTILES, Part};
@@ -69,7 +69,7 @@ impl Shown {
             definition: String::new(),
             service,
         };
-        if path.exists() || path == Path::new("-") {
+        if is_there(path) || path == Path::new("-") {
             return shown_file(path, columns).map(shown);
         }
         if let Some(percentiles) = PercentileSpec::parse(&name) {

@@ -39,18 +39,18 @@ pub struct Rule {
 }
 
 /// A rule that a system breaks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Incoherence {
     /// The rule.
     pub rule: &'static Rule,
     /// The part of the rule that is broken here, and the edit that mends it, where the rule has several parts.
-    fault: Option<&'static str>,
+    fault: Option<String>,
 }
 
 impl Incoherence {
     /// The edit that mends it.
-    pub fn instead(&self) -> &'static str {
-        self.fault.unwrap_or(self.rule.instead)
+    pub fn instead(&self) -> &str {
+        self.fault.as_deref().unwrap_or(self.rule.instead)
     }
 }
 

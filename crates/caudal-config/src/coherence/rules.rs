@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
         refused: "hardware contexts that no core has: none or more than 16, more than 4096 of all cores, speeds that fall or are \
                   more than theirs, fewer virtual contexts than contexts, or an adaptation without a table",
         why: "a core with more active contexts does more in all, and each of them less",
-        instead: "4096 contexts of all cores at most",
+        instead: "write fewer: all cores together have at most 4096 contexts",
         runtime_only: false,
         keys: &["system.contexts"],
         broken: |system, _| {

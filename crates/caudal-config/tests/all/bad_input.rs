@@ -71,7 +71,7 @@ discipine = "fcfs""#,
         (
             r#"[system]
 cores = 0"#,
-            r#"2:9: a machine of 0 cores is not simulated (write a whole number from 1 to 4096)"#,
+            r#"2:9: `cores` is 0, and the machine can not have that many (write a whole number from 1 to 4096)"#,
         ),
         (
             r#"[system]
@@ -81,7 +81,7 @@ cores = -4"#,
         (
             r#"[system]
 cores = 1_000_000_000"#,
-            r#"2:9: a machine of 1000000000 cores is not simulated (write a whole number from 1 to 4096)"#,
+            r#"2:9: `cores` is 1000000000, and the machine can not have that many (write a whole number from 1 to 4096)"#,
         ),
         (
             r#"[system]
@@ -356,14 +356,14 @@ fn what_is_measured() {
 cores = 16
 [measure]
 percentiles = [99, 50]"#,
-            r#"4:15: percentiles lie between 0 and 100, in increasing order (write a list such as [50, 99, 99.9])"#,
+            r#"4:15: the percentiles [99.0, 50.0] are not 1 to 32 numbers that rise between 0 and 100 (write 1 to 32 numbers above 0 and below 100, each above the one before, such as [50, 99, 99.9])"#,
         ),
         (
             r#"[system]
 cores = 16
 [measure]
 stop = { confidence = 95 }"#,
-            r#"4:23: a confidence of 95 can not be had (write a number from 0.5 to below 1, such as 0.95)"#,
+            r#"4:23: an interval can not have a confidence of 95 (write a number from 0.5 to below 1, such as 0.95)"#,
         ),
         (
             r#"[system]
@@ -383,7 +383,7 @@ warm-up = "automatic""#,
             r#"[system]
 cores = 16
 name = "shinjuku""#,
-            r#"3:8: a name alone does not make this "shinjuku" (write preset = "shinjuku", or another name)"#,
+            r#"3:8: `name` gives the system the name "shinjuku", and takes nothing from the preset of that name (write preset = "shinjuku" to take that system, or give yours another name)"#,
         ),
         (
             r#"[system]
@@ -442,7 +442,7 @@ service = "exp-1us"
 load = [0.5, -0.1, 0.5]
 [system]
 cores = 16"#,
-            r#"3:14: a load of -0.1 is not simulated (write a number above 0, such as 0.7; at most 100)
+            r#"3:14: the load is -0.1, which can not be simulated (write a number above 0, such as 0.7; at most 100)
 3:20: 0.5 stands twice in the list (remove one of them)"#,
         ),
         (

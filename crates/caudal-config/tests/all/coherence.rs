@@ -273,11 +273,14 @@ fn contexts_are_told_what_would_be_right() {
         File::parse(&text, "in.toml").expect_err(contexts).to_string()
     };
     for (contexts, right) in [
-        ("count = 17", "a core has 1 to 16 contexts"),
-        ("count = 2, throughput = [1, 3]", "`throughput` has a number for each count"),
-        ("count = 2, virtual = 1", "at least as many virtual contexts as contexts"),
-        ("count = 2, adaptation = { contexts = [1, 2], break_even_per_s = [] }", "`adaptation` has rising"),
-        ("count = 16", "4096 contexts of all cores at most"),
+        ("count = 17", "`count` is 17; write a number from 1 to 16"),
+        ("count = 2, throughput = [1, 3]", "`throughput` is [1.0, 3.0]; write 2 numbers"),
+        ("count = 2, virtual = 1", "`virtual` is 1; write at least `count`, which is 2"),
+        (
+            "count = 2, adaptation = { contexts = [1, 2], break_even_per_s = [] }",
+            "`adaptation` has the contexts [1, 2] and the break-even rates []",
+        ),
+        ("count = 16", "all cores together have at most 4096 contexts"),
     ] {
         assert!(help(contexts).contains(right), "{}", help(contexts));
     }

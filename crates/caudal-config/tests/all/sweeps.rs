@@ -252,7 +252,7 @@ fn recorded_arrivals_have_a_load_of_their_own() {
     assert_eq!((points.len(), points[0].key.as_str()), (1, "system"));
     assert!((points[0].load - 1.0 / 16.0).abs() < 1e-9);
     let error = read("{ file = \"times.csv\" }\nload = 0.5").unwrap_err().to_string();
-    assert!(error.contains(":4:8: recorded arrivals come at a rate of their own"), "{error}");
+    assert!(error.contains(":4:8: `load` and `rate` are not for recorded arrivals"), "{error}");
     assert!(read("{ file = \"times.csv\", scale = true }\nload = 0.5").is_ok());
 }
 

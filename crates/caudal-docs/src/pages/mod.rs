@@ -24,12 +24,17 @@ pub(crate) const PAGES: &[Page] = &[
     Page { path: "docs/reference/workloads.md", body: |_| workloads::body() },
     Page { path: "docs/reference/file-format.md", body: |_| Ok(file_format::body()) },
     Page { path: "docs/reference/output.md", body: output::body },
+    Page { path: "docs/reference/row.schema.json", body: |_| Ok(format!("{:#}", caudal_row::schema())) },
 ];
 
 impl Page {
     /// The whole page.
     pub(crate) fn text(&self, root: &Path) -> Result<String, DocsError> {
         let body = (self.body)(root)?;
+        // JSON has no comments.
+        if self.path.ends_with(".json") {
+            return Ok(body + "\n");
+        }
         Ok(format!(
             "<!-- Made from the code by `{}`. Change it there. -->\n\n{}\n",
             crate::MEND,

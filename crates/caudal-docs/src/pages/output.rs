@@ -47,6 +47,7 @@ const ROWS: &str = "
 
 A row is one simulated point: a system under one load. `caudal sim --json` prints rows, `rows.jsonl` of a
 results directory holds them, and `rows.csv` has the same keys joined by dots (`latency_ns.p99.estimate`).
+[row.schema.json](row.schema.json) describes them to other programs; its `version` rises when a key goes or changes its meaning.
 
 Times are in nanoseconds, shares between 0 and 1. An *estimate* is `{\"estimate\", \"low\", \"high\"}` with the
 interval of the file's `measure.stop.confidence`; `high` is `null` where the data support no upper end, and all

@@ -6,7 +6,7 @@ const LOADS: (f64, f64) = (0.01, 1.0);
 pub(super) const RESOLUTION: f64 = 0.004;
 
 /// A simulation at a load.
-pub(super) struct Seen<T> {
+pub(super) struct TriedLoad<T> {
     pub(super) load: f64,
     /// Logarithm of the share that breaks the limit over the one that may; infinite in overload.
     pub(super) log: f64,
@@ -15,13 +15,13 @@ pub(super) struct Seen<T> {
 
 /// A load below the limit and one above it; where there is none, both are the last that was looked at.
 pub(super) struct Bracket<T> {
-    pub(super) below: Seen<T>,
-    pub(super) above: Seen<T>,
+    pub(super) below: TriedLoad<T>,
+    pub(super) above: TriedLoad<T>,
 }
 
 impl<T> Bracket<T> {
     /// Half as wide.
-    pub(super) fn halved<E>(self, mut at: impl FnMut(f64) -> Result<Seen<T>, E>) -> Result<Self, E> {
+    pub(super) fn halved<E>(self, mut at: impl FnMut(f64) -> Result<TriedLoad<T>, E>) -> Result<Self, E> {
         let middle = at((self.below.load * self.above.load).sqrt())?;
         Ok(match middle.log <= 0.0 {
             true => Bracket { below: middle, ..self },
@@ -46,7 +46,7 @@ impl<T> Bracket<T> {
 pub(super) fn bracket<T: Clone, E>(
     start: f64,
     step: f64,
-    mut at: impl FnMut(f64) -> Result<Seen<T>, E>,
+    mut at: impl FnMut(f64) -> Result<TriedLoad<T>, E>,
 ) -> Result<Bracket<T>, E> {
     // Straddles the start, so that mostly two loads do.
     let mut here = at(start * (-step / 2.0).exp())?;
@@ -59,7 +59,7 @@ pub(super) fn bracket<T: Clone, E>(
             (true, false) => break Bracket { below: here, above: there },
             (false, true) => break Bracket { below: there, above: here },
             _ if next < LOADS.0 || LOADS.1 - next < RESOLUTION => {
-                let last = Seen { what: there.what.clone(), ..there };
+                let last = TriedLoad { what: there.what.clone(), ..there };
                 break Bracket { below: last, above: there };
             }
             _ => here = there,

@@ -19,13 +19,13 @@ pub(crate) struct Highest {
     /// Cost of a preemption.
     pub(crate) preemption_ns: f64,
     /// Rates per second just below and just above, with what was measured there; none if there is no such rate.
-    pub(super) ends: Option<[(f64, Judged); 2]>,
+    pub(super) ends: Option<[(f64, Limited); 2]>,
     /// Loads that were simulated, with the percentile there; missing in overload.
     pub(crate) tried: Vec<(f64, Estimate)>,
 }
 
 /// The replications of the quantity that is kept within the limit; none in overload.
-pub(super) type Judged = Option<Replicated>;
+pub(super) type Limited = Option<Replicated>;
 
 impl Highest {
     /// Replications near the highest rate.
@@ -36,7 +36,7 @@ impl Highest {
 
     /// Over the first replications.
     fn crossing(&self, replications: usize) -> Crossing {
-        let log = |judged: &Judged| Some(self.within.log_share(judged.as_ref()?, replications));
+        let log = |judged: &Limited| Some(self.within.log_share(judged.as_ref()?, replications));
         match &self.ends {
             Some([below, above]) => crossing((below.0, log(&below.1)), (above.0, log(&above.1))),
             None => Crossing { log: None, jump: 0.0 },
@@ -118,7 +118,7 @@ pub(crate) fn crossing(below: (f64, Option<Linear>), above: (f64, Option<Linear>
 
 #[cfg(test)]
 mod tests {
-    use super::super::bracket::{Bracket, RESOLUTION, Seen, bracket};
+    use super::super::bracket::{Bracket, RESOLUTION, TriedLoad, bracket};
     use super::*;
 
     /// A share that grows with the load, in replications that differ by `noise`.
@@ -131,7 +131,7 @@ mod tests {
     fn find(step: f64, of: impl Fn(f64) -> Option<Linear>) -> Option<Crossing> {
         let at = |load: f64| {
             let what = of(load);
-            Ok::<_, ()>(Seen { load, log: what.as_ref().map_or(f64::INFINITY, Linear::value), what })
+            Ok::<_, ()>(TriedLoad { load, log: what.as_ref().map_or(f64::INFINITY, Linear::value), what })
         };
         let Bracket { below, above } = bracket(0.5, step, at).unwrap();
         let between = below.log <= 0.0 && above.log > 0.0;

@@ -26,7 +26,7 @@ use caudal_sim::sweep::experiment;
 use caudal_stats::relaxation::{self, Queue};
 use caudal_stats::{Estimate, Replicated};
 
-use self::bracket::{Seen, bracket};
+use self::bracket::{TriedLoad, bracket};
 pub(crate) use self::crossing::{Crossing, Highest, crossing};
 pub(crate) use self::within::Within;
 use super::cell::CONFIDENCE;
@@ -136,14 +136,14 @@ impl Search {
         Ok(self.highest(Some(&ends), tried))
     }
 
-    fn highest(&self, ends: Option<&[Seen<Results>; 2]>, tried: Vec<(f64, Estimate)>) -> Highest {
+    fn highest(&self, ends: Option<&[TriedLoad<Results>; 2]>, tried: Vec<(f64, Estimate)>) -> Highest {
         let point = self.point(1.0);
         let per_load = f64::from(point.system.cores) / (point.workload.service.mean_ps() / 1e12);
         let quantum = match point.system.discipline {
             DisciplineConfig::ProcessorSharing(sharing) => sharing.quantum.0,
             _ => 0,
         };
-        let end = |seen: &Seen<Results>| {
+        let end = |seen: &TriedLoad<Results>| {
             let carried = (!seen.what.overloaded).then(|| self.judged(&seen.what).clone());
             (seen.load * per_load, carried)
         };
@@ -164,7 +164,7 @@ impl Search {
         stage: usize,
         idle: f64,
         control: &Control<'_>,
-    ) -> Result<Seen<Results>, RunError> {
+    ) -> Result<TriedLoad<Results>, RunError> {
         let mut point = self.point(load);
         let requests = self.requests(stage);
         let warm_up = self.relaxed(load, idle).clamp(WARM_UP_MIN, requests);
@@ -179,13 +179,13 @@ impl Search {
             true => f64::INFINITY,
             false => self.within.log_share(judged, judged.replications()).value(),
         };
-        Ok(Seen { load, log, what: results })
+        Ok(TriedLoad { load, log, what: results })
     }
 
     /// Adds replications at both ends, but to an overloaded one.
-    fn extend(&self, ends: &mut [Seen<Results>; 2], control: &Control<'_>) -> Result<(), RunError> {
+    fn extend(&self, ends: &mut [TriedLoad<Results>; 2], control: &Control<'_>) -> Result<(), RunError> {
         let crew = Crew { threads: 1, stop: control.stop, progress: &|more| control.progress.requests(more) };
-        for Seen { load, what, .. } in ends.iter_mut().filter(|seen| !seen.what.overloaded) {
+        for TriedLoad { load, what, .. } in ends.iter_mut().filter(|seen| !seen.what.overloaded) {
             let (point, more) = (self.point(*load), (MORE - 1) * what.accounts.len() as u32);
             experiment(&point, false, Judged::Reported)
                 .extend(what, more, &crew)

@@ -19,6 +19,7 @@
 //! Every reader says what it took the file for ([`Taken`]). What a file does not say and its values do not show is asked
 //! ([`Ask`](crate::Ask)): nothing is assumed in silence.
 
+mod ahead;
 mod between;
 mod buckets;
 mod dates;
@@ -36,6 +37,7 @@ mod recognise;
 mod reports;
 mod source;
 mod spans;
+mod stop;
 mod table;
 mod texts;
 mod tools;
@@ -48,12 +50,14 @@ use serde::{Deserialize, Serialize};
 use crate::LONGEST_PS;
 use crate::error::{AskKey, RowProblem, WorkloadError};
 
+pub(crate) use ahead::is_there;
 pub(crate) use graphs::GraphFile;
 pub(crate) use number::Number;
 pub(crate) use percentiles::{Moments, Percentiles, Statistic, parse_percentiles};
 pub(crate) use recognise::read_service;
-pub use source::stop_reading_when;
-pub(crate) use source::{Source, check_stop};
+pub(crate) use source::Source;
+pub(crate) use stop::check_stop;
+pub use stop::stop_reading_when;
 pub(crate) use table::{Timestamps, read_timestamps};
 pub use unit::Unit;
 

@@ -1,56 +1,28 @@
 //! The bytes of an input: a file, a pipe or standard input, gzip or zstd or neither, as they come.
 //! Every reader reads through it; the recogniser sees its head.
 //!
-//! A thread reads ahead; whoever reads from it is never blocked for longer than [`PATIENCE`], so that a request to stop is
-//! heard while a pipe is silent. What is read is not kept: memory does not grow with the file.
+//! A thread reads ahead ([`super::ahead`]), so that a request to stop is heard while a pipe is silent. The bytes that were read are not
+//! kept: memory does not grow with the file.
 
 use std::cell::Cell;
-use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Cursor, Read};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::Place;
+use super::ahead::CHUNK;
+pub(crate) use super::stop::check_stop;
+use super::stop::is_stopping;
 use crate::error::WorkloadError;
 
 /// How many bytes decide what a file is.
 const HEAD: usize = 64 << 10;
-/// Bytes that are read at once.
-const CHUNK: usize = 256 << 10;
-/// Chunks that are read ahead.
-const AHEAD: usize = 4;
-/// How long a silent pipe is waited for before the request to stop is looked at.
-const PATIENCE: Duration = Duration::from_millis(50);
 /// Inputs that are not tables are read whole, up to this size.
 const WHOLE_MAX: usize = 1 << 30;
-
-static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-
-/// From now on, reading of inputs ends with [`WorkloadError::Interrupted`] soon after `flag` was set. The first caller's
-/// flag holds.
-pub fn stop_reading_when(flag: Arc<AtomicBool>) {
-    let _ = STOP.set(flag);
-}
-
-/// Checks whether reading was asked to stop.
-///
-/// # Errors
-/// [`WorkloadError::Interrupted`], if it was.
-pub(crate) fn check_stop() -> Result<(), WorkloadError> {
-    if is_stopping() { Err(WorkloadError::Interrupted) } else { Ok(()) }
-}
-
-fn is_stopping() -> bool {
-    STOP.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
-}
 
 /// An opened input, and what it begins with.
 pub(crate) struct Source {
@@ -67,12 +39,7 @@ impl Source {
     /// # Errors
     /// If it cannot be read, and when it was asked to stop.
     pub(crate) fn open(path: &Path) -> Result<Source, WorkloadError> {
-        let input: Box<dyn Read + Send> = if path == Path::new("-") {
-            Box::new(io::stdin())
-        } else {
-            Box::new(File::open(path).map_err(|error| failed(path, error))?)
-        };
-        let mut chunks = Chunks::new(input);
+        let mut chunks = super::ahead::open(path).map_err(|error| failed(path, error))?;
         let magic = take(&mut chunks, 4).map_err(|error| failed(path, error))?;
         let begin = Cursor::new(magic.clone()).chain(chunks);
         let mut rest: Box<dyn Read> = match magic[..] {
@@ -245,59 +212,6 @@ fn take(from: &mut impl Read, count: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(count as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Bytes that a thread has read ahead, in order.
-struct Chunks {
-    chunks: Receiver<io::Result<Vec<u8>>>,
-    chunk: Vec<u8>,
-    at: usize,
-}
-
-impl Chunks {
-    fn new(mut input: Box<dyn Read + Send>) -> Chunks {
-        let (sender, chunks) = sync_channel(AHEAD);
-        // It ends with the input, or when nobody takes what it reads; at the latest with the process, if a pipe stays
-        // silent.
-        std::thread::spawn(move || {
-            loop {
-                let mut chunk = vec![0; CHUNK];
-                let read = match input.read(&mut chunk) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    Ok(0) => return,
-                    Ok(count) => {
-                        chunk.truncate(count);
-                        Ok(chunk)
-                    }
-                    Err(error) => Err(error),
-                };
-                let failed = read.is_err();
-                if sender.send(read).is_err() || failed {
-                    return;
-                }
-            }
-        });
-        Chunks { chunks, chunk: Vec::new(), at: 0 }
-    }
-}
-
-impl Read for Chunks {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.chunk.len() {
-            if is_stopping() {
-                return Err(io::Error::other("interrupted"));
-            }
-            match self.chunks.recv_timeout(PATIENCE) {
-                Ok(chunk) => (self.chunk, self.at) = (chunk?, 0),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(0),
-            }
-        }
-        let count = out.len().min(self.chunk.len() - self.at);
-        out[..count].copy_from_slice(&self.chunk[self.at..self.at + count]);
-        self.at += count;
-        Ok(count)
-    }
 }
 
 /// The frames of a zstd file, one behind the other.

@@ -30,11 +30,11 @@ const ATTACH: Duration = Duration::from_secs(10);
 pub(crate) struct RecordArgs {
     /// A function whose calls are requests, as in './server:handle_get'; again for other classes. Of calls within calls,
     /// the outermost counts
-    #[arg(long, value_name = "PROGRAM:FUNCTION", value_parser = Point::parse)]
-    function: Vec<Point>,
+    #[arg(long, value_name = "PROGRAM:FUNCTION", value_parser = TracedFunction::parse)]
+    function: Vec<TracedFunction>,
     /// Static probes (USDT) at the beginning and at the end of requests, as in './server:app:begin..end'
-    #[arg(long, value_name = "PROGRAM:PROVIDER:BEGIN..END", value_parser = Pair::parse)]
-    usdt: Vec<Pair>,
+    #[arg(long, value_name = "PROGRAM:PROVIDER:BEGIN..END", value_parser = ProbePair::parse)]
+    usdt: Vec<ProbePair>,
     /// The key of a request that ends, where threads do several at a time: an argument of both static probes, such as arg0
     /// [default: the thread's]
     #[arg(long, value_name = "ARGUMENT", requires = "usdt", value_parser = ["arg0", "arg1", "arg2", "arg3"])]
@@ -55,34 +55,34 @@ pub(crate) struct RecordArgs {
 
 /// A function of a program.
 #[derive(Clone, Debug)]
-struct Point {
+struct TracedFunction {
     program: String,
     name: String,
 }
 
 /// Two static probes of a program.
 #[derive(Clone, Debug)]
-struct Pair {
+struct ProbePair {
     program: String,
     provider: String,
     begin: String,
     end: String,
 }
 
-impl Point {
-    fn parse(text: &str) -> Result<Point, String> {
+impl TracedFunction {
+    fn parse(text: &str) -> Result<TracedFunction, String> {
         let (program, name) = text.split_once(':').unwrap_or((text, ""));
         if program.is_empty() || name.is_empty() || name.contains(['"', '\n', '{', '}']) {
             return Err(
                 "write the program's file, a colon and the function, as in './server:handle_get'".to_owned()
             );
         }
-        Ok(Point { program: program.to_owned(), name: name.to_owned() })
+        Ok(TracedFunction { program: program.to_owned(), name: name.to_owned() })
     }
 }
 
-impl Pair {
-    fn parse(text: &str) -> Result<Pair, String> {
+impl ProbePair {
+    fn parse(text: &str) -> Result<ProbePair, String> {
         let wrong = || {
             "write the program's file, the provider, and the two probes, as in './server:app:begin..end'"
                 .to_owned()
@@ -97,7 +97,7 @@ impl Pair {
             return Err(wrong());
         }
         let [program, provider, begin, end] = parts.map(str::to_owned);
-        Ok(Pair { program, provider, begin, end })
+        Ok(ProbePair { program, provider, begin, end })
     }
 }
 
@@ -174,7 +174,7 @@ impl RecordArgs {
         }
         for (number, pair) in self.usdt.iter().enumerate() {
             let program = program(&pair.program)?;
-            let Pair { provider, begin, end, .. } = pair;
+            let ProbePair { provider, begin, end, .. } = pair;
             let (class, key) = (class(begin), self.key.as_deref().unwrap_or("tid"));
             let _ = write!(
                 text,
@@ -191,7 +191,7 @@ impl RecordArgs {
     }
 
     /// Runs the script, and writes what it prints.
-    fn record(&self, script: &Path, global: &Global) -> miette::Result<Recorded> {
+    fn record(&self, script: &Path, global: &Global) -> miette::Result<Recording> {
         let failed = |what: &str, error: &dyn std::fmt::Display| Failure(format!("{what}: {error}"));
         let mut command = bpftrace();
         // Without -p a static probe behind a semaphore stays silent.
@@ -239,19 +239,19 @@ impl RecordArgs {
             .into());
         }
         let seconds = started.map_or(0.0, |started| started.elapsed().as_secs_f64());
-        Ok(Recorded { requests, lost, seconds, said })
+        Ok(Recording { requests, lost, seconds, said })
     }
 }
 
 /// The outcome of a recording, and what recording cost the program.
-struct Recorded {
+struct Recording {
     requests: u64,
     lost: u64,
     seconds: f64,
     said: String,
 }
 
-impl Recorded {
+impl Recording {
     /// Share of a core that the stops took.
     fn share(&self, stop_ns: f64) -> f64 {
         2.0 * self.requests as f64 * stop_ns / 1e9 / self.seconds.max(1e-9)
@@ -365,8 +365,8 @@ mod tests {
 
     fn args(function: &[&str], usdt: &[&str]) -> RecordArgs {
         RecordArgs {
-            function: function.iter().map(|text| Point::parse(text).unwrap()).collect(),
-            usdt: usdt.iter().map(|text| Pair::parse(text).unwrap()).collect(),
+            function: function.iter().map(|text| TracedFunction::parse(text).unwrap()).collect(),
+            usdt: usdt.iter().map(|text| ProbePair::parse(text).unwrap()).collect(),
             key: None,
             pid: Some(7),
             duration: Picos::from_micros(1_500_000),
@@ -392,8 +392,8 @@ mod tests {
 
     #[test]
     fn what_names_no_function_is_refused() {
-        assert!(Point::parse("server").is_err() && Point::parse("a:b\"c").is_err());
-        assert!(Pair::parse("server:app:begin").is_err() && Pair::parse("server:app").is_err());
+        assert!(TracedFunction::parse("server").is_err() && TracedFunction::parse("a:b\"c").is_err());
+        assert!(ProbePair::parse("server:app:begin").is_err() && ProbePair::parse("server:app").is_err());
         assert!(args(&["nowhere/at/all:f"], &[]).script().is_err());
         assert_eq!(class("ns::get<int>"), "ns--get-int-");
         assert_eq!(lost_in("Lost 12 events"), Some(12));

@@ -33,22 +33,29 @@ pub(crate) struct ReproduceArgs {
 }
 
 pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> miette::Result<ExitCode> {
-    let mut reproduction = Reproduction::new(&args.names, &args.out, global.quick)?;
+    let mut reproduction = Reproduction::new(&args.names, &args.out, global.quick).map_err(told)?;
     args.docs.as_deref().map_or(Ok(()), make_dir)?;
     let line = ProgressLine::new(global, reproduction.steps() as u64, "reproducing");
     let all = reproduction.run(&global.control(&line));
     line.finish();
-    let all = all.map_err(|error| match error {
-        ReproduceError::Interrupted => Interrupted("; figures that were done are kept".to_owned()).into(),
-        error => miette::Report::from(error),
-    })?;
+    let all = all.map_err(told)?;
     all.iter().for_each(|result| show(result, global));
     if let Some(docs) = &args.docs {
-        errln!("wrote {}", write_docs(&all, docs)?.display());
+        errln!("wrote {}", write_docs(&all, docs).map_err(told)?.display());
     }
     let failed =
         all.iter().flat_map(FigureResult::verdicts).any(|verdict| verdict.verdict == Outcome::DoesNotHold);
     Ok(if args.strict && failed { ExitCode::from(exit_code::NO) } else { ExitCode::SUCCESS })
+}
+
+/// The error as the command tells it; that of a file is one of all commands, and decides the exit code.
+fn told(error: ReproduceError) -> miette::Report {
+    match error {
+        ReproduceError::Interrupted => Interrupted("; figures that were done are kept".to_owned()).into(),
+        ReproduceError::Results(error) => error.into(),
+        ReproduceError::Config(error) => error.into(),
+        error => error.into(),
+    }
 }
 
 fn show(result: &FigureResult, global: &Global) {

@@ -227,7 +227,7 @@ fn vague_misses(points: &[Point], rows: &[Row]) -> Option<String> {
         let worst = row.misses.iter().map(|miss| miss.ratio.relative_half_width()).fold(0.0, f64::max);
         // An error as large as the ratio says nothing of how many it takes.
         let factor = if worst < 1.0 { (worst / error).powi(2) } else { f64::INFINITY };
-        (worst > error).then(|| row.requests as f64 * factor)
+        (worst > error).then_some(row.requests as f64 * factor)
     };
     let most = rows.iter().filter_map(needed).fold(0.0, f64::max);
     (most > 0.0).then(|| {
