@@ -98,7 +98,7 @@ fn what_is_wrong_is_said_and_nothing_is_left_behind() {
     let dir = tempfile::tempdir().expect("a directory");
     service(dir.path());
     for (more, says) in [
-        (&["--reservations", "2,1"][..], "sum to the 4 servers"),
+        (&["--reservations", "2,1"][..], "one for each lane, that sum"),
         (&["--also", "scan p99 < 1us"], "no class `scan`"),
         (&["--also", "p99 < 1ns"], "can not be met"),
         (&["--check-against", "1.5"], "load is 1.500"),
