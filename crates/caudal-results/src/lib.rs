@@ -3,7 +3,7 @@
 //!
 //! * [`sweep()`] simulates points and hands over typed rows in their order; where they are kept is a [`RowStore`].
 //! * [`ResultsDirectory`] is one in files, [`DirectoryJournal`] keeps the parts of a search (feature `host`).
-//! * [`answers`] are the reports and tables of plans and lanes; [`sweep_report`] is that of rows.
+//! * [`answers`] are the reports and tables of plans and lanes; [`sweep_report()`] is that of rows.
 //! * [`timeline`] draws what cores do in a window of a run, [`bounds`] checks what lanes promise after every event.
 //! * [`table`], [`columns`] and [`describe`] put numbers, tables and systems into words.
 //!

@@ -4,7 +4,7 @@
 //! A row is JSON in files and pipes only: [`Row::from_lines`] reads it there and [`Row::to_line`] writes it. In between it is this type,
 //! and nobody asks it by key.
 //!
-//! * [`Row`]: the keys of a row. `docs/reference/output.md` is made from their documentation, [`schema`] describes them to other
+//! * [`Row`]: the keys of a row. `docs/reference/output.md` is made from their documentation, [`schema()`] describes them to other
 //!   programs.
 //! * [`Stat`]: one number of a row with its interval, chosen by [`RowMetric`] and name, as charts and tables show it.
 //!

@@ -1,4 +1,4 @@
-//! A fork/join graph as a file describes it (`dag = { … }`), and its compilation into a [`Dag`](super::Dag).
+//! A fork/join graph as a file describes it (`dag = { … }`), and its compilation into a [`Dag`].
 //! The configuration reads it.
 
 use caudal_policy::Picos;

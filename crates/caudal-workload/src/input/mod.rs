@@ -13,7 +13,7 @@
 //! * [`texts`] and [`pandas`]: what is known by the way it was printed, also if it cannot be used. [`spans`]: traces.
 //! * [`tools`]: what single tools write in a way of their own, made into tables.
 //! * [`between`]: what lies between a beginning and an end. [`dates`]: dates and epochs.
-//! * [`number`], [`unit`] and [`plausible`]: numbers, their units, and whether numbers without a unit can be nanoseconds.
+//! * [`number`], [`mod@unit`] and [`plausible`]: numbers, their units, and whether numbers without a unit can be nanoseconds.
 //! * [`graphs`]: recorded fork/join graphs.
 //!
 //! Every reader says what it took the file for ([`Taken`]). What a file does not say and its values do not show is asked

@@ -131,7 +131,7 @@ impl Service {
         Service { first_row, ..self.clone() }
     }
 
-    /// Names of the classes; [`Demand::class`] is an index into them. 1 to 256 of them, in the order of the
+    /// Names of the classes; [`crate::Demand::class`] is an index into them. 1 to 256 of them, in the order of the
     /// definition (of first appearance, in a file).
     pub fn classes(&self) -> &[String] {
         &self.inner.classes
