@@ -16,6 +16,8 @@ CAUDAL = $(TARGET_DIR)/release/caudal
 LLVM ?= 22
 # The grids of `make test-long`: `sample` for one cell of nine.
 GRIDS ?= whole
+# Pages whose programs are built in release first, which takes minutes: `sample` leaves them out.
+PAGES_THAT_BUILD = --skip guides::first_service --skip guides::instrument_your_code --skip guides::watch_a_runtime
 
 .PHONY: help build deps deps-of-tests pass demo test test-long test-pass test-strangers bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass bench-rt-scan fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs site clean
 
@@ -61,7 +63,8 @@ test-long: ## what `make test` leaves out; ten minutes on two cores
 	@scripts/part begin 'make test-long'
 	@scripts/part run 'tools that are installed' $(MAKE) --no-print-directory deps-of-tests
 	@scripts/part run 'tests, built' $(CARGO) test --workspace --locked --no-run
-	@CAUDAL_GRIDS=$(GRIDS) scripts/part run 'long tests' $(CARGO) test --workspace --locked --no-fail-fast --tests -- --ignored
+	@CAUDAL_GRIDS=$(GRIDS) scripts/part run 'long tests' $(CARGO) test --workspace --locked --no-fail-fast --tests -- --ignored \
+		$(if $(filter sample,$(GRIDS)),$(PAGES_THAT_BUILD))
 	@scripts/part run 'long models of the runtime' scripts/loom --long
 	@LLVM=$(LLVM) scripts/part run 'the probe pass at all levels; libraries and random programs' scripts/test-pass
 	@scripts/part run 'fuzzing' scripts/fuzz --seconds 10
