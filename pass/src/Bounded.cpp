@@ -84,7 +84,7 @@ std::vector<Plan> Bounded::plan(Component &component) {
 }
 
 void Bounded::beforeInsertion(Function &function, Plan &plan, const Component &component) {
-  calls_.learn(function, plan.ways);
+  calls_.learn(function, plan.paths);
   if (writer_.hasCalled() && options_.does(Step::Seldom))
     chooseSeldom(function, plan, functions_.manager(), functions_.analysesOf(function), calls_, component.isRecursive);
 }
@@ -92,9 +92,9 @@ void Bounded::beforeInsertion(Function &function, Plan &plan, const Component &c
 /// The functions of `component` stand for those of `inner`, which have their bodies, from now on.
 void Bounded::standForOthers(Component &component, ArrayRef<Function *> inner) {
   for (auto [outer, function] : zip(component.functions, inner)) {
-    const Ways ways = *calls_.find(*outer);
-    calls_.learn(*function, ways);
-    calls_.learn(*outer, waysThrough(ways));
+    const PathBounds paths = *calls_.find(*outer);
+    calls_.learn(*function, paths);
+    calls_.learn(*outer, pathsThrough(paths));
     Cost kept = limits_.call;
     if (component.early.erase(outer)) {
       component.early.insert(function);
@@ -139,11 +139,11 @@ void Bounded::check(Function &function, const Limits &limits) {
   FunctionAnalysisManager &manager = functions_.manager();
   Verified verified = verify(function, manager.getResult<TargetIRAnalysis>(function), manager.getResult<TargetLibraryAnalysis>(function),
                              finished_, limits.ofFunction(function));
-  finished_.learn(function, verified.ways);
+  finished_.learn(function, verified.paths);
   report_.verified(function, verified);
   if (!options_.verify)
     return;
-  // The worst place says what is wrong; the rest of its way mostly follows from it.
+  // The worst place says what is wrong; the rest of its path mostly follows from it.
   auto worst = std::max_element(verified.violations.begin(), verified.violations.end(),
                                 [](const Violation &a, const Violation &b) { return a.longest < b.longest; });
   if (worst != verified.violations.end())

@@ -1,6 +1,6 @@
-//===- Bounded.h - Probes with a bound on the ways between them ---------------------------------------------------===//
+//===- Bounded.h - Probes with a bound on the paths between them ---------------------------------------------------===//
 //
-// The pass's own strategy, of the modes `budget`, `clock` and `flag`: no estimated way between two probes is longer than the bound
+// The pass's own strategy, of the modes `budget`, `clock` and `flag`: no estimated path between two probes is longer than the bound
 // (plan/), what is left of the budget is kept in registers where that pays (insert/), and the finished code is verified (verify/).
 //
 //===--------------------------------------------------------------------------------------------------------------===//

@@ -66,12 +66,12 @@ enum class Step {
 
 struct Options {
   Mode mode = Mode::Budget;
-  /// Longest estimated way between two probes, in cycles of the time-stamp counter; 16 to 100,000.
+  /// Longest estimated path between two probes, in cycles of the time-stamp counter; 16 to 100,000.
   unsigned bound = 250;
   /// The assumed length of a call into code that nobody instrumented, in cycles.
   unsigned unknownCall = 50;
   Tls tls = Tls::Auto;
-  /// Recompute the longest ways after insertion; an error where one exceeds the bound.
+  /// Recompute the longest paths after insertion; an error where one exceeds the bound.
   bool verify = false;
   /// File that the report is appended to, JSON lines; empty: none.
   std::string report;

@@ -81,7 +81,7 @@ void ModuleRun::insert(Function &function, const Plan &plan, ProbeWriter &writer
   std::vector<PreparedStrip> prepared;
   for (const Strip &strip : plan.strips)
     prepared.push_back(prepareStrip(strip, scev));
-  SmallPtrSet<const Instruction *, 16> computing; // what strips end at: part of their loops' ways in
+  SmallPtrSet<const Instruction *, 16> computing; // what strips end at: part of their loops' paths in
   for (const PreparedStrip &strip : prepared) {
     computing.insert(strip.computing.begin(), strip.computing.end());
     cutStrip(strip, writer);

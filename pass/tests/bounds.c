@@ -1,4 +1,4 @@
-// Ways are as long as they may be and no longer: what insertion adds to them is planned for where it is added.
+// Paths are as long as they may be and no longer: what insertion adds to them is planned for where it is added.
 // RUN: %clang -O2 -fno-unroll-loops -fno-vectorize -fexceptions -S -emit-llvm %s -o %t.ll
 // RUN: %probes -passes='caudal-probes<mode=budget;bound=64;verify>,verify' %t.ll -o /dev/null
 // RUN: %probes -passes='caudal-probes<mode=flag;bound=64;verify>,verify' %t.ll -o /dev/null
@@ -33,7 +33,7 @@ uint64_t chained(uint64_t x, const volatile uint64_t *p) {
   return x;
 }
 
-// What the ways of an interpreter share behind them is long: it has a probe of its own at its end.
+// What the paths of an interpreter share behind them is long: it has a probe of its own at its end.
 uint64_t dispatch(const uint8_t *code, uint64_t x, uint64_t y) {
   for (;;) {
     switch (*code++) {
@@ -60,7 +60,7 @@ uint64_t far(uint8_t *p, uint64_t from, uint64_t to, uint64_t x) {
   return x;
 }
 
-// Who is unwound to has come the longest way that every function may take, however short the function's own part is.
+// Who is unwound to has come the longest path that every function may take, however short the function's own part is.
 void may_throw(void), cleanup(long *);
 APART long unwound(long n, const long *p) {
   long held __attribute__((cleanup(cleanup))) = n;

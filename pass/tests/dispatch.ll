@@ -1,5 +1,5 @@
 ; An interpreter whose default cannot be: what is kept in a register is not stored there, which would make it possible. Code
-; generation copies the dispatch to the end of each way, as without probes.
+; generation copies the dispatch to the end of each path, as without probes.
 ; RUN: %probes -passes='caudal-probes<verify>,verify' %s | FileCheck %s
 ; RUN: %probes -passes='caudal-probes<verify>' %s | llc -O2 | FileCheck %s --check-prefix=CODE
 target triple = "x86_64-pc-linux-gnu"
@@ -37,7 +37,7 @@ never:
   unreachable
 }
 
-; Where the default can be, the dispatch stays where it is: each way jumps to it, and nowhere else, so the probe is in front of it.
+; Where the default can be, the dispatch stays where it is: each path jumps to it, and nowhere else, so the probe is in front of it.
 ; CHECK-LABEL: define i64 @checked(
 ; CHECK: dispatch:
 ; CHECK: asm sideeffect "subq

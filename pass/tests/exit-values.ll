@@ -1,4 +1,4 @@
-; A loop with a probe that ends where its count has, or where it finds something, hands on what it counts by on both ways: not what the
+; A loop with a probe that ends where its count has, or where it finds something, hands on what it counts by on both paths: not what the
 ; count ends at, though that is the same then.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 ; RUN: %probes -passes='caudal-probes<mode=clock;verify>,verify' %s | FileCheck %s

@@ -33,7 +33,7 @@ define void @forward_structure(ptr sret(%pair) %out, ptr %object) {
   ret void
 }
 
-; What goes along in another way is no forwarder's.
+; What is handed on in another way is no forwarder's.
 ; CHECK-LABEL: define void @another_place(
 ; CHECK-NOT: musttail
 ; CHECK: ret void

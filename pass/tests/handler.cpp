@@ -1,5 +1,5 @@
 // To throw and to unwind to a handler takes thousands of cycles, of which only the handler knows: it charges them where it begins,
-// not on the ways where they are joined by others. What is cleaned up on the way charges nothing of it. At work it comes out the same,
+// not on the paths where they are joined by others. What is cleaned up on the path charges nothing of it. At work it comes out the same,
 // with a yield at every probe.
 // RUN: %clangxx -O2 -S -emit-llvm %s -o - %with -caudal-probes='mode=budget;verify' | FileCheck %s
 // RUN: %clangxx -O2 -S %s -o - %with -caudal-probes='mode=clock;verify' | FileCheck --check-prefix=CLOCK %s

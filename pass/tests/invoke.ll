@@ -1,4 +1,4 @@
-; Nothing stands in front of a landing pad's instruction; a probe in front of an invoke is in front of both its ways.
+; Nothing stands in front of a landing pad's instruction; a probe in front of an invoke is in front of both its paths.
 ; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s
 ; RUN: %probes -passes='caudal-probes<mode=budget;bound=40>,verify' %s -o /dev/null
 target triple = "x86_64-pc-linux-gnu"

@@ -31,7 +31,7 @@ back:
   indirectbr ptr %to, [label %first, label %first]
 }
 
-; The way from the caller and the loop's own to its probe are too long together.
+; The path from the caller and the loop's own to its probe are too long together.
 ; CHECK-LABEL: define i64 @called_in_a_loop(
 ; CHECK: entry:
 ; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
@@ -81,7 +81,7 @@ calls:
   br label %calls
 }
 
-; The way into the loop and its longer half, to a probe that was placed before that half was followed.
+; The path into the loop and its longer half, to a probe that was placed before that half was followed.
 ; CHECK-LABEL: define i64 @two_halves(
 define i64 @two_halves(i64 %x, ptr %m) {
 entry:

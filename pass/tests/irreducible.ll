@@ -56,7 +56,7 @@ dead2:
   br label %dead
 }
 
-; Without a way out, and with nothing in it.
+; Without a path out, and with nothing in it.
 ; CHECK-LABEL: define void @forever(
 ; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
 define void @forever() {
@@ -66,7 +66,7 @@ loop:
 }
 
 ; An interpreter that is entered by a switch and goes on by a table: the cycle through its operations is no natural loop, but an
-; operation's own is, and has a probe in front of the jump that all ways take. So there is no other.
+; operation's own is, and has a probe in front of the jump that all paths take. So there is no other.
 ; CHECK-LABEL: define void @dispatched(
 ; CHECK: switch
 ; CHECK-NOT: asm sideeffect
@@ -105,7 +105,7 @@ out:
 }
 
 ; The same in a loop, whose probe the operation's is as well: for what is in front of it (divisions, some 3 cycles for each operation
-; that follows) it charges once, though its ways are followed twice.
+; that follows) it charges once, though its paths are followed twice.
 ; CHARGE-LABEL: define void @again_and_again(
 ; CHARGE: op1:
 ; CHARGE: asm sideeffect "subq $2, $0{{.*}}(i64 %{{.*}}, i64 5, ptr @caudal_probe_cold_carried_v1)

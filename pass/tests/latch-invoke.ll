@@ -1,4 +1,4 @@
-; A loop whose iterations end with an invoke has no probe in front of it: what it calls would lie behind the probe, and the way on
+; A loop whose iterations end with an invoke has no probe in front of it: what it calls would lie behind the probe, and the path on
 ; from there be longer than planned.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"

@@ -46,7 +46,7 @@ __attribute__((noinline)) static long throws(long x) {
 }
 
 static bool isDigit(char c) { return c >= '0' && c <= '9'; }
-// Else what is left would stay in memory, for a call is frequent, or for the moves around it, the ways out and what unwinds are more code
+// Else what is left would stay in memory, for a call is frequent, or for the moves around it, the paths out and what unwinds are more code
 // than what they spare in probes.
 static bool seldom(bool is) { return __builtin_expect_with_probability(is, 0, 0.999); }
 static inline const char *skip(const char *at) {

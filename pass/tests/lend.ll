@@ -49,7 +49,7 @@ exit:
   ret i64 %sum.next
 }
 
-; With a way out of both loops besides, it is not lent anything; the loop behind it is.
+; With a path out of both loops besides, it is not lent anything; the loop behind it is.
 ; CHECK-LABEL: define i64 @numbers_or_end(
 ; CHECK-NOT: 128
 ; CHECK: digit:

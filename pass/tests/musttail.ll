@@ -27,7 +27,7 @@ define i64 @h(i64 %x) {
   ret i64 %r
 }
 
-; The callee's way without a probe is the last part of the caller's: another one ends what is in front of it.
+; The callee's path without a probe is the last part of the caller's: another one ends what is in front of it.
 ; CHECK-LABEL: define i64 @late(
 ; CHECK: call i64 @g(
 ; CHECK: asm sideeffect "{{.*}}@caudal{{[._]}}{{probe_cold|probe_look|probe_spend|clock}}

@@ -19,7 +19,7 @@ done:
   ret i64 %n
 }
 
-; A ring of two, with one call each: one of them has a probe on its way to the other.
+; A ring of two, with one call each: one of them has a probe on its path to the other.
 ; CHECK: define i64 @even(
 ; CHECK: call void asm sideeffect "{{.*}}@caudal_probe_{{cold_flag|look}}_v1)
 define i64 @even(i64 %n) {

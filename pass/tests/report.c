@@ -1,5 +1,5 @@
 // The report has a line for each function: its probes with their lines in the source, its loops, what is only assumed; and how long
-// its longest way is, whether that is verified or not.
+// its longest path is, whether that is verified or not.
 // RUN: rm -f %t.report
 // RUN: %clang -O2 -g -fno-vectorize -fno-unroll-loops -c %s -o /dev/null %with '-caudal-probes=mode=flag;verify;report=%t.report'
 // RUN: FileCheck %s < %t.report

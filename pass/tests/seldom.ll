@@ -1,5 +1,5 @@
 ; A probe that its function executes seldom is a call of a whole one. One that each iteration of a loop executes is in place,
-; however much deeper loops there are; so is one on a function's only way, where calls take more than a small part of it.
+; however much deeper loops there are; so is one on a function's only path, where calls take more than a small part of it.
 ; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s --check-prefixes=CHECK,FLAG
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s --check-prefixes=CHECK,BUDGET
 ; RUN: %probes -passes='caudal-probes<mode=budget;tls=initial-exec;verify>,verify' %s | FileCheck %s --check-prefix=SHARED

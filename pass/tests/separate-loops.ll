@@ -1,5 +1,5 @@
-; A loop that mostly passes over things: its short way back becomes a loop of its own, which is unrolled, with one probe for
-; several rounds. The latch that it shares with the long way is copied.
+; A loop that mostly passes over things: its short path back becomes a loop of its own, which is unrolled, with one probe for
+; several rounds. The latch that it shares with the long path is copied.
 ; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
@@ -37,7 +37,7 @@ exit:
   ret i64 %total
 }
 
-; A vector of pointers that is destroyed: the way past `drop` takes a null, which pointers are guessed to be seldom. It stays one loop.
+; A vector of pointers that is destroyed: the path past `drop` takes a null, which pointers are guessed to be seldom. It stays one loop.
 ; CHECK-LABEL: define void @destroy(
 ; CHECK-NOT: .outer
 ; CHECK: loop:

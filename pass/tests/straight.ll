@@ -1,4 +1,4 @@
-; Code without loops gets a probe in front of the instruction that would take a way above the bound; each arm its own.
+; Code without loops gets a probe in front of the instruction that would take a path above the bound; each arm its own.
 ; RUN: %probes -passes='caudal-probes<mode=flag;bound=100;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 

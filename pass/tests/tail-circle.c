@@ -102,7 +102,7 @@ uint64_t nested(struct machine *machine, uint64_t sum)
     return step(machine, sum ^ 5) + 1;
 }
 
-/* On the way around are functions that only this module calls, which the optimiser gives another convention, and one that is on no circle
+/* On the path around are functions that only this module calls, which the optimiser gives another convention, and one that is on no circle
  * that this module knows of. */
 APART static uint64_t dispatch(struct machine *machine, uint64_t sum) { return machine->then(machine, sum ^ sum >> 3); }
 
@@ -129,7 +129,7 @@ APART static uint64_t written(uint64_t left, uint64_t sum)
 }
 static uint64_t unwritten(uint64_t left, uint64_t sum) { return left == 0 ? ~sum : written(left - 1, sum ^ sum >> 5); }
 
-/* The way around leads through one that is left alone. */
+/* The path around leads through one that is left alone. */
 APART uint64_t alone(uint64_t left, uint64_t sum);
 APART uint64_t beside(uint64_t left, uint64_t sum)
 {

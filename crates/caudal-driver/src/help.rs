@@ -9,7 +9,7 @@ pub const OPTIONS_HELP: &str = concat!(
     "                          what a call into code without probes is assumed to take, 0 to 100000 [default: 50]\n",
     "  --probe-tls=MODEL       how probes reach their thread's lines: auto (default), initial-exec, local-exec\n",
     "  --probe-exclude=FILE    names of functions to leave alone, one a line\n",
-    "  --probe-verify          recompute the longest ways after insertion; an error where one exceeds the bound\n",
+    "  --probe-verify          recompute the longest paths after insertion; an error where one exceeds the bound\n",
     "  --probe-report          say on stderr what got probes, what did not, and why\n",
     "  --probe-report=FILE     append that to FILE as JSON lines; `caudal probes FILE` says it in words\n",
     "  --probe-off             no probes: the compiler as it is\n",

@@ -10,7 +10,7 @@ namespace caudal {
 /// Whether nothing gets to `block`.
 static bool isUnreachable(const BasicBlock &block) { return isa<UnreachableInst>(*block.getFirstNonPHIOrDbg()); }
 
-SmallVector<BasicBlock *, 8> waysOn(const Loop &loop) {
+SmallVector<BasicBlock *, 8> exitsOf(const Loop &loop) {
   SmallVector<BasicBlock *, 8> exits;
   loop.getUniqueExitBlocks(exits);
   erase_if(exits, [](const BasicBlock *exit) { return exit->isEHPad() || isUnreachable(*exit); });
@@ -18,7 +18,7 @@ SmallVector<BasicBlock *, 8> waysOn(const Loop &loop) {
 }
 
 bool mayBorrow(const Loop &loop, ScalarEvolution &scev) {
-  return loop.getParentLoop() && waysOn(loop).size() <= 1 && isa<SCEVCouldNotCompute>(scev.getBackedgeTakenCount(&loop));
+  return loop.getParentLoop() && exitsOf(loop).size() <= 1 && isa<SCEVCouldNotCompute>(scev.getBackedgeTakenCount(&loop));
 }
 
 } // namespace caudal

@@ -1,6 +1,6 @@
 //===- Borrowing.h - Loops that may look at the budget later ------------------------------------------------------===//
 //
-// The planner leaves room on the ways into and out of such loops and names them; DeferredChecks.h then makes the additions.
+// The planner leaves room on the paths into and out of such loops and names them; DeferredChecks.h then makes the additions.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_BORROWING_H
@@ -13,7 +13,7 @@
 
 namespace caudal {
 
-/// An addition on the way into a loop that borrows, and on each way out: half of its latency.
+/// An addition on the path into a loop that borrows, and on each path out: half of its latency.
 inline constexpr Cost lending = Cost::units(Cost::unitsPerCycle / 2);
 
 /// Whether `loop` is within another, nothing counts it, for what is counted is mostly long, and it goes on in one place at most: each further
@@ -21,7 +21,7 @@ inline constexpr Cost lending = Cost::units(Cost::unitsPerCycle / 2);
 bool mayBorrow(const llvm::Loop &loop, llvm::ScalarEvolution &scev);
 
 /// Where `loop` is left to: each block once, without landing pads and without what nothing gets to.
-llvm::SmallVector<llvm::BasicBlock *, 8> waysOn(const llvm::Loop &loop);
+llvm::SmallVector<llvm::BasicBlock *, 8> exitsOf(const llvm::Loop &loop);
 
 } // namespace caudal
 

@@ -146,16 +146,16 @@ static bool onlyComputes(const CallBase &call) {
 }
 
 /// Whether `call`, of a library, throws, ends the program or gets memory for what is thrown.
-static bool endsWay(const CallBase &call) {
+static bool endsPath(const CallBase &call) {
   return call.doesNotReturn() || call.getCalledFunction()->getName() == "__cxa_allocate_exception";
 }
 
-void Calls::learn(const Function &function, const Ways &ways) {
-  known_[&function] = ways;
+void Calls::learn(const Function &function, const PathBounds &paths) {
+  known_[&function] = paths;
   // Who keeps what is left over a call that throws sees to that (BudgetInLoops.cpp).
   bool simple = all_of(instructions(function), [&](const Instruction &instruction) {
     const auto *call = dyn_cast<CallBase>(&instruction);
-    return !call || isSimple(*call) || (kind(*call) == Callee::Library && endsWay(*call));
+    return !call || isSimple(*call) || (kind(*call) == Callee::Library && endsPath(*call));
   });
   if (simple)
     meddling_.erase(&function);
@@ -187,49 +187,49 @@ bool Calls::isSimple(const CallBase &call) const {
   llvm_unreachable("a kind of callee without a case");
 }
 
-Ways Calls::ofWrapper(StringRef name) const {
+PathBounds Calls::ofWrapper(StringRef name) const {
   static constexpr Cost lookUntilReturn = Cost::cycles(5);
   Wrapper wrapper = wrapperOf(name);
   if (wrapper.kind == Wrapper::Short)
     return assumed(Cost::cycles(wrapper.cycles));
-  Ways ways = assumed(Cost::cycles(options_.unknownCall));
+  PathBounds paths = assumed(Cost::cycles(options_.unknownCall));
   if (wrapper.kind == Wrapper::Looks)
-    ways = {ways.through, Cost::none(), lookUntilReturn, ways.expected};
-  return ways;
+    paths = {paths.through, Cost::none(), lookUntilReturn, paths.expected};
+  return paths;
 }
 
-Ways Calls::of(const CallBase &call) const {
+PathBounds Calls::of(const CallBase &call) const {
   // What its own probes do not charge is no more than what it takes without one.
-  Ways contract{limits_.call, limits_.across, limits_.call, std::min(Cost::cycles(options_.unknownCall), limits_.across)};
+  PathBounds contract{limits_.call, limits_.across, limits_.call, std::min(Cost::cycles(options_.unknownCall), limits_.across)};
   const Function *callee = call.getCalledFunction();
   switch (kind(call)) {
   case Callee::Assembly:
     // An empty one only stops the compiler.
     if (cast<InlineAsm>(call.getCalledOperand())->getAsmString().empty())
-      return Ways::plain(Cost::zero(), Cost::zero());
-    return Ways::plain(Cost::cycles(2), Cost::cycles(2));
+      return PathBounds::plain(Cost::zero(), Cost::zero());
+    return PathBounds::plain(Cost::cycles(2), Cost::cycles(2));
   case Callee::Inlined:
     if (int64_t cycles = memoryCycles(call); cycles >= 0)
       return assumed(Cost::cycles(cycles));
     return assumed(Cost::cycles(mathematicsCycles(callee->getIntrinsicID())));
   case Callee::Library: {
-    // Throws, or ends the program: the way ends there.
+    // Throws, or ends the program: the path ends there.
     if (call.doesNotReturn())
-      return Ways::plain(Cost::zero(), Cost::zero());
+      return PathBounds::plain(Cost::zero(), Cost::zero());
     // To throw and to unwind takes some 10,000 for the first frame (gcc's libraries, AMD Zen 4), of which nobody else knows.
     static constexpr Cost thrown = Cost::cycles(10000);
     unsigned known = libraryCycles(callee->getName());
-    Ways ways = assumed(Cost::cycles(known ? known : options_.unknownCall));
+    PathBounds paths = assumed(Cost::cycles(known ? known : options_.unknownCall));
     if (beginsHandler(call))
-      ways.expected = thrown;
-    return ways;
+      paths.expected = thrown;
+    return paths;
   }
   case Callee::Wrapper:
     return ofWrapper(callee->getName());
   case Callee::Contract:
     return contract;
   case Callee::Known:
-    if (const Ways *known = find(*callee))
+    if (const PathBounds *known = find(*callee))
       return *known;
     return contract; // left alone
   }

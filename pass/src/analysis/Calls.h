@@ -3,7 +3,7 @@
 // Knows what a call takes and where the probes of its callee are, so that callers can be planned. Called by the planner
 // (plan/), the verifier (verify/), and all that changes calls.
 //
-// A callee is a way in (to its first probe), a way out (from its last probe), a way across (without a probe), and what
+// A callee is a path in (to its first probe), a path out (from its last probe), a path across (without a probe), and what
 // it leaves to its caller to charge. Functions of this module are planned before their callers, so these are known; for
 // recursive calls, calls through pointers and functions of other modules the limits of Limits.h stand in, to which every
 // instrumented function keeps; for code that nobody instruments, a table and an assumption.
@@ -22,17 +22,17 @@
 namespace caudal {
 
 /// A piece of code with one entry, as the code around it sees it.
-struct Ways {
-  Cost prefix;   ///< longest way from its entry to a probe; none: no way meets a probe
-  Cost through;  ///< longest way from entry to exit that meets no probe; none: every way meets one
-  Cost suffix;   ///< longest way from a probe to the exit; none: no way meets a probe
+struct PathBounds {
+  Cost prefix;   ///< longest path from its entry to a probe; none: no path meets a probe
+  Cost through;  ///< longest path from entry to exit that meets no probe; none: every path meets one
+  Cost suffix;   ///< longest path from a probe to the exit; none: no path meets a probe
   Cost expected; ///< mean cost that is not charged by its own probes
 
   /// The longest of all.
   Cost longest() const { return longer(prefix, longer(through, suffix)); }
 
   /// Without probes.
-  static Ways plain(Cost cost, Cost expected) { return {Cost::none(), cost, Cost::none(), expected}; }
+  static PathBounds plain(Cost cost, Cost expected) { return {Cost::none(), cost, Cost::none(), expected}; }
 };
 
 /// How much is known about a callee, for the report.
@@ -58,33 +58,33 @@ public:
   /// Whether a mechanism is in use.
   bool does(Step step) const { return options_.does(step); }
   /// The path and the costs of `call`.
-  Ways of(const llvm::CallBase &call) const;
+  PathBounds of(const llvm::CallBase &call) const;
   static Callee kind(const llvm::CallBase &call);
   /// Whether it is known what `call` does: that it neither meets a probe nor lets others run.
   bool isSimple(const llvm::CallBase &call) const;
 
   /// The limits that every function keeps to which may be called from elsewhere, on all paths.
   Cost part() const { return limits_.call; }
-  /// And on ways that meet no probe.
+  /// And on paths that meet no probe.
   Cost partAcross() const { return limits_.across; }
 
   /// `function` is called in a circle: until it is planned, it is taken to keep to `part` in all ways.
   void expect(const llvm::Function &function, Cost part) { known_[&function] = {part, part, part, Cost::cycles(2)}; }
   /// `function` has been planned.
-  void learn(const llvm::Function &function, const Ways &ways);
+  void learn(const llvm::Function &function, const PathBounds &paths);
   /// The knowledge of `function`; null: none.
-  const Ways *find(const llvm::Function &function) const {
+  const PathBounds *find(const llvm::Function &function) const {
     auto found = known_.find(&function);
     return found == known_.end() ? nullptr : &found->second;
   }
 
 private:
-  Ways ofWrapper(llvm::StringRef name) const;
-  Ways assumed(Cost cost) const { return Ways::plain(std::min(cost, limits_.call), cost); }
+  PathBounds ofWrapper(llvm::StringRef name) const;
+  PathBounds assumed(Cost cost) const { return PathBounds::plain(std::min(cost, limits_.call), cost); }
 
   const Options &options_;
   Limits limits_;
-  llvm::DenseMap<const llvm::Function *, Ways> known_;
+  llvm::DenseMap<const llvm::Function *, PathBounds> known_;
   llvm::SmallPtrSet<const llvm::Function *, 16> meddling_; ///< the known ones with calls that are not simple
 };
 

@@ -24,7 +24,7 @@ public:
   explicit CallsWithin(llvm::ArrayRef<llvm::Function *> functions);
 
   using Set = llvm::SmallPtrSet<const llvm::Function *, 4>;
-  /// Functions without which there is no circle. Greedy: the one with the most ways through it, until none is left.
+  /// Functions without which there is no circle. Greedy: the one with the most paths through it, until none is left.
   Set breakCircles() const;
   /// All functions, callees before callers; calls of `early` do not count.
   std::vector<llvm::Function *> bottomUp(const Set &early) const;

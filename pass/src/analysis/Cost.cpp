@@ -135,7 +135,7 @@ Cost CostModel::Walk::add(const Instruction &instruction) {
 }
 
 /// Longest chain, in cycles, from `target` (a header's phi) to `value` within `loop`; -1: there is none. What a probe computes begins
-/// anew: the chain through it is not on the ways that meet none.
+/// anew: the chain through it is not on the paths that meet none.
 static int64_t chainTo(const Value *value, const PHINode *target, const Loop &loop,
                        SmallDenseMap<const Value *, int64_t, 32> &seen, unsigned depth) {
   if (value == target)

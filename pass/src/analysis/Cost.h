@@ -26,7 +26,7 @@
 
 namespace caudal {
 
-/// A cost in sixteenths of a cycle, or none (there is no such way). Sums saturate.
+/// A cost in sixteenths of a cycle, or none (there is no such path). Sums saturate.
 class Cost {
 public:
   static constexpr int64_t unitsPerCycle = 16;
@@ -43,11 +43,11 @@ public:
   /// Rounded to whole cycles.
   constexpr int64_t inCycles() const { return (inUnits() + unitsPerCycle / 2) / unitsPerCycle; }
 
-  /// One way after the other: none if either is none.
+  /// One path after the other: none if either is none.
   constexpr Cost operator+(Cost other) const {
     return isNone() || other.isNone() ? none() : Cost(std::min(units_ + other.units_, most));
   }
-  /// A way `times` times over.
+  /// A path `times` times over.
   constexpr Cost operator*(int64_t times) const {
     if (isNone())
       return none();
@@ -70,7 +70,7 @@ private:
 inline constexpr Cost longer(Cost a, Cost b) { return std::max(a, b); }
 
 /// The cycles of a probe itself until its jump is decided: a load, a subtraction, a comparison, each of which waits for the
-/// one before. It is part of the way that it ends.
+/// one before. It is part of the path that it ends.
 inline constexpr Cost probeCost = Cost::cycles(6);
 
 /// Whether `instruction` is no call, or one of an intrinsic that becomes a few instructions or none.

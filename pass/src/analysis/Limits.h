@@ -3,10 +3,10 @@
 // Divides the bound between functions and loops, which are planned one by one. Called by the planner, the verifier,
 // Calls.cpp and Unroll.cpp.
 //
-// The bound is the longest estimated way between two probes, wherever they are. Functions and loops are planned one by
+// The bound is the longest estimated path between two probes, wherever they are. Functions and loops are planned one by
 // one, so each gets a part of it that the others leave to it:
 //
-//     bound   |<--------------------- no way between two probes is longer ------------------------------>|
+//     bound   |<--------------------- no path between two probes is longer ------------------------------>|
 //     call    |<---- at most, before a call ---->|<-- callee: to its first probe, from its last, across ->|
 //     loop    |<---- at most, before a loop ----------------->|<-- loop: to its first probe, or across -->|
 //
@@ -27,7 +27,7 @@
 namespace caudal {
 
 struct Limits {
-  /// Longest way between two probes.
+  /// Longest path between two probes.
   Cost bound;
   /// A function's part: entry to its first probe, last probe to return, and, where only this module calls it, entry to return
   /// without a probe.
@@ -37,7 +37,7 @@ struct Limits {
   /// A loop's part: entry to its first probe, and from entry to exit without a probe.
   Cost loop;
 
-  /// The limits that are planned with and verified. What insertion adds to the ways is counted where it adds it (Plan.cpp).
+  /// The limits that are planned with and verified. What insertion adds to the paths is counted where it adds it (Plan.cpp).
   static Limits of(const Options &options) {
     Cost bound = Cost::cycles(options.bound);
     return {bound, Cost::units(bound.inUnits() / 4), Cost::units(bound.inUnits() / 8), Cost::units(bound.inUnits() * 11 / 25)};

@@ -4,7 +4,7 @@
 
 namespace caudal {
 
-// What a function that stands for another adds to the ways into it and out of it.
+// What a function that stands for another adds to the paths into it and out of it.
 static constexpr Cost in = Cost::cycles(6), out = Cost::cycles(2);
 
 Cost afterStanding(Cost part) { return part + in + out; }
@@ -15,7 +15,7 @@ Cost beforeStanding(Cost part) {
   return part < little ? part : Cost::units(part.inUnits() - (in + out).inUnits());
 }
 
-Ways waysThrough(const Ways &function) {
+PathBounds pathsThrough(const PathBounds &function) {
   return {function.prefix + in, function.through + in + out, function.suffix + out, function.expected + in + out};
 }
 

@@ -12,7 +12,7 @@
 namespace caudal {
 
 /// The function that stands for `function` where it is called from outside of the circle, as callers see it.
-Ways waysThrough(const Ways &function);
+PathBounds pathsThrough(const PathBounds &function);
 /// The limits of a function for which another one will stand that keeps to `part`, and the other way round.
 Cost beforeStanding(Cost part);
 Cost afterStanding(Cost part);

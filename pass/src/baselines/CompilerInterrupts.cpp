@@ -400,7 +400,7 @@ int64_t Counter::run(Plan &plan, bool isRecursive) {
   return left;
 }
 
-/// Whether all ways from `start`, up to `end`, lead through blocks that `start` dominates.
+/// Whether all paths from `start`, up to `end`, lead through blocks that `start` dominates.
 bool leadsOnlyTo(BasicBlock *start, BasicBlock *end, const DominatorTree &dominators) {
   SmallVector<BasicBlock *, 16> open{start};
   SmallPtrSet<BasicBlock *, 16> seen;
@@ -415,7 +415,7 @@ bool leadsOnlyTo(BasicBlock *start, BasicBlock *end, const DominatorTree &domina
   return true;
 }
 
-/// Where the ways from `start` meet, together with others; null: they do not, or alone.
+/// Where the paths from `start` meet, together with others; null: they do not, or alone.
 BasicBlock *sharedJoin(BasicBlock *start, const DominatorTree &dominators, const PostDominatorTree &postDominators,
                        const LoopInfo &loops) {
   const auto *node = postDominators.getNode(start);

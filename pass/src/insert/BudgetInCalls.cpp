@@ -145,8 +145,8 @@ bool CallCarrier::canTake(const Function &function) const {
   if (!hasRoomForParameter(function) || !canMove(function))
     return false;
   // Others rely on what every function keeps to.
-  const Ways *ways = calls_.find(function);
-  if (!isOwn(function) && (!ways || waysThrough(*ways).longest() > calls_.part() || waysThrough(*ways).through > calls_.partAcross()))
+  const PathBounds *paths = calls_.find(function);
+  if (!isOwn(function) && (!paths || pathsThrough(*paths).longest() > calls_.part() || pathsThrough(*paths).through > calls_.partAcross()))
     return false;
   const LoopInfo &loops = analyses_.getResult<LoopAnalysis>(const_cast<Function &>(function));
   return all_of(instructions(function), [&](const Instruction &instruction) { return canKeepOver(instruction, loops); });

@@ -3,7 +3,7 @@
 // Hands what is left of the budget on in a register through recursion. Called by Bounded.cpp, after insertion;
 // BudgetInLoops.cpp asks which functions take it.
 //
-// Functions that call each other in a circle and do little in a round have their probes so close that the way of what is
+// Functions that call each other in a circle and do little in a round have their probes so close that the path of what is
 // left through memory, from one to the next, takes longer than they do (BudgetInLoops.h, for loops). Such functions hand it to each
 // other: each gets a `swifterror` parameter, which code generation keeps in one register (r12 on x86-64) into a call and out
 // of it. The old function stays, for all who are not part of the circle: it fetches what is left, calls the new one, and puts

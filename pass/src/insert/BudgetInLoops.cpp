@@ -124,7 +124,7 @@ double Carrier::scatteredStores(const Loop &loop) const {
 /// then, and of such the hottest took 15 instead of 3 % (`regex_nfa`, AMD Zen 5) for a point of code.
 int Carrier::bytesAdded(const Loop &loop) const {
   static constexpr int bytesOfMove = 9, bytesSpared = 6;
-  int moves = 1 + int(waysOn(loop).size() + 2 * callsWithin(loop).spending.size());
+  int moves = 1 + int(exitsOf(loop).size() + 2 * callsWithin(loop).spending.size());
   int probes = int(count_if(spending_, [&](const CallInst *probe) { return loop.contains(probe); }));
   return moves * bytesOfMove - probes * bytesSpared;
 }
@@ -136,7 +136,7 @@ bool Carrier::waits(const Loop &loop, const Gauge &gauged) const {
 }
 
 void Carrier::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {
-  // The code becomes no larger by it, or, where that helps most, by what one probe and one way out add. Of a nest with many ways out, or
+  // The code becomes no larger by it, or, where that helps most, by what one probe and one path out add. Of a nest with many paths out, or
   // calls, the loops within are asked.
   static constexpr int mostBytes = 0, mostBytesWhereWaiting = 12;
   int added = bytesAdded(loop);
@@ -203,7 +203,7 @@ AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
   writer_.take(left, preheader->getTerminator());
   // Where calls come back behind the loop, what they leave is in its place, as it is where they unwind to. And where nothing gets to,
   // nothing is needed: a switch whose default that is needs no test for it, as long as there is nothing in it.
-  for (BasicBlock *exit : waysOn(loop))
+  for (BasicBlock *exit : exitsOf(loop))
     if (!isReturnOf(*exit, calls.spending))
       writer_.putBack(left, &*exit->getFirstInsertionPt());
   loans.write(*left, calls.spending); // in front of what is put back

@@ -9,7 +9,7 @@
 // with all loops in it, what is left is a value: loaded where the loop is entered, stored where it is left, and around
 // calls that may spend of it, but for those that take it in a register (BudgetInCalls.h). So a nest carries what is left,
 // and a probe is a subtraction and a jump. Such moves are longer than what that spares in a probe: where they would make the code larger, as in nests
-// with many ways out, the loops within are asked instead.
+// with many paths out, the loops within are asked instead.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_BUDGETINLOOPS_H

@@ -21,7 +21,7 @@ namespace caudal {
 /// Whether `instruction` is a call after which less may be left, or another thread's budget counts.
 bool maySpend(const llvm::Instruction &instruction, const Calls &calls);
 
-/// Gives the normal way back from `call`, if it is an invoke, a block of its own. Both trees may be null.
+/// Gives the normal path back from `call`, if it is an invoke, a block of its own. Both trees may be null.
 void separateReturn(llvm::CallBase &call, llvm::DominatorTree *dominators, llvm::LoopInfo *loops);
 
 class Purse {

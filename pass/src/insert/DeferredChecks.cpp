@@ -68,7 +68,7 @@ void Loans::withhold(AllocaInst &left, CallBase &call) const {
 void Loans::write(AllocaInst &left, ArrayRef<CallBase *> spending) const {
   for (const Loop *loop : borrowing_) {
     add(left, loop->getLoopPreheader()->getTerminator(), lentUnits);
-    for (BasicBlock *exit : waysOn(*loop))
+    for (BasicBlock *exit : exitsOf(*loop))
       if (!isReturnOf(*exit, spending))
         add(left, &*exit->getFirstInsertionPt(), -lentUnits);
   }

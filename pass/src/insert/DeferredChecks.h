@@ -17,7 +17,7 @@
 // The bound between probes is what it was. A yield is by as many units later at most, for each loop in a loop. What is armed
 // anew within such a loop is less by as much when the loop has been left. Memory never has what is lent: what is put back for
 // a call, or handed to it (BudgetInCalls.h), is without it, and what is fetched behind it, or where it unwinds to, gets what is
-// lent there. So neither a way out by unwinding nor one by longjmp keeps it.
+// lent there. So neither a path out by unwinding nor one by longjmp keeps it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_DEFERREDCHECKS_H

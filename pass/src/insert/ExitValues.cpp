@@ -21,7 +21,7 @@ static Value &withoutResizing(Value &value) {
 
 namespace {
 
-/// A way out of a loop that is taken where `counter` is as large as `end`.
+/// A path out of a loop that is taken where `counter` is as large as `end`.
 struct CountedExit {
   BasicBlock *from;
   Instruction *counter;

@@ -8,7 +8,7 @@
 //
 //     found = phi [ at, look ], [ end, latch ]      latch: br (next == end), exit, loop
 //
-// Code generation gives the phi the register of one of the two. If that is the end's, each way out that has found something goes
+// Code generation gives the phi the register of one of the two. If that is the end's, each path out that has found something goes
 // through a block that copies the counter, with a jump to it and one from it; where probes have taken blocks apart, it does. So a loop with
 // a probe hands on what it has counted to where it does elsewhere, and both are one register. The copies of an unrolled loop may come to
 // one block first, which gets a phi of their counters.

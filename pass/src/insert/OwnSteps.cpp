@@ -51,9 +51,9 @@ static bool isReducible(const Instruction &instruction, const Loop &loop, Scalar
 
 using Values = SmallPtrSet<const Instruction *, 16>;
 
-/// The steps on the way to `next`, one for each copy of the loop's body.
-static void addSteps(const Instruction *next, const Loop &loop, Values &ways) {
-  while (next && isa<BinaryOperator, GetElementPtrInst>(next) && loop.contains(next) && ways.insert(next).second)
+/// The steps on the path to `next`, one for each copy of the loop's body.
+static void addSteps(const Instruction *next, const Loop &loop, Values &paths) {
+  while (next && isa<BinaryOperator, GetElementPtrInst>(next) && loop.contains(next) && paths.insert(next).second)
     next = dyn_cast<Instruction>(next->getOperand(0));
 }
 
@@ -67,7 +67,7 @@ static bool onlyCounts(const PHINode &phi, const Instruction &next) {
 /// The value that `loop` counts by, if the loop has a probe and strength reduction can do no better.
 static SmallVector<Instruction *, 4> ownStepsOf(const Loop &loop, ScalarEvolution &scev, const DataLayout &layout) {
   SmallVector<Instruction *, 4> steps;
-  Values ways;
+  Values paths;
   if (!loop.getLoopLatch() ||
       none_of(loop.blocks(), [](const BasicBlock *block) { return any_of(*block, isInlineProbe); }))
     return steps;
@@ -76,11 +76,11 @@ static SmallVector<Instruction *, 4> ownStepsOf(const Loop &loop, ScalarEvolutio
       if (onlyCounts(phi, *next))
         return {};
       steps.push_back(next);
-      addSteps(next, loop, ways);
+      addSteps(next, loop, paths);
     }
   for (const BasicBlock *block : loop.blocks())
     for (const Instruction &instruction : *block)
-      if (!ways.contains(&instruction) && isReducible(instruction, loop, scev, layout))
+      if (!paths.contains(&instruction) && isReducible(instruction, loop, scev, layout))
         return {};
   return steps;
 }

@@ -53,7 +53,7 @@ public:
 
   /// The probes that have been written since the last time and that charge.
   Spending takeSpending() { return std::exchange(spending_, {}); }
-  /// For BudgetVariable.h: the type of what is left, and its ways between memory and a variable.
+  /// For BudgetVariable.h: the type of what is left, and its paths between memory and a variable.
   llvm::IntegerType *purseType() const;
   /// `lent`: units that are lent at `before` (DeferredChecks.h), which memory never has.
   void take(llvm::Value *left, llvm::Instruction *before, int64_t lent = 0) const;

@@ -19,16 +19,16 @@ public:
               const Walks &walks)
       : plan_(plan), analyses_(analyses), calls_(calls), limits_(limits), costs_(costs), walks_(walks) {}
 
-  DenseMap<const Loop *, Ways> ways;
+  DenseMap<const Loop *, PathBounds> paths;
 
   void run(Loop &loop);
 
 private:
   Region follow(Loop &loop, double start);
   Region followAround(Loop &loop, double uncharged);
-  Ways around(const Region &body, Cost before, Cost across) const;
+  PathBounds around(const Region &body, Cost before, Cost across) const;
   bool tryStrip(Loop &loop, const Region &body, Cost iteration, const LoopFacts &facts);
-  Ways each(Loop &loop, Region &body, Cost iteration);
+  PathBounds each(Loop &loop, Region &body, Cost iteration);
   bool isCountProven(const Loop &loop, bool probed) const;
   double meanTrips(const Loop &loop) const;
   Cost meanIteration(const Loop &loop, Cost recurrence) const;
@@ -50,8 +50,8 @@ static Instruction *latchSite(BasicBlock &latch) {
   return site;
 }
 
-/// Whether the loop's header chooses among many ways, as interpreters do, with nothing but a jump. Code generation copies such
-/// a header to the end of each way, which branch prediction lives on; a probe in the header would forbid that.
+/// Whether the loop's header chooses among many paths, as interpreters do, with nothing but a jump. Code generation copies such
+/// a header to the end of each path, which branch prediction lives on; a probe in the header would forbid that.
 static bool dispatches(const BasicBlock &header) {
   static constexpr unsigned many = 4;
   const Instruction *end = header.getTerminator();
@@ -59,13 +59,13 @@ static bool dispatches(const BasicBlock &header) {
   return (isa<IndirectBrInst>(end) || (choice && isDefaultUnreachable(*choice))) && end->getNumSuccessors() >= many;
 }
 
-/// Whether `latch` only joins ways: in finished code there is no such block, each way jumps to the header. With a probe in it,
+/// Whether `latch` only joins paths: in finished code there is no such block, each path jumps to the header. With a probe in it,
 /// each would jump twice.
 static bool isJoin(const BasicBlock &latch) {
   return isa<BranchInst>(*latch.getFirstNonPHIOrDbg()) && latch.hasNPredecessorsOrMore(2);
 }
 
-/// The longest that a shared latch may take behind the probes of the ways to it.
+/// The longest that a shared latch may take behind the probes of the paths to it.
 static constexpr Cost brief = Cost::cycles(2);
 
 static bool isBrief(const BasicBlock &block, const CostModel &costs) {
@@ -91,7 +91,7 @@ static SmallVector<Instruction *, 4> eachSites(Loop &loop, const LoopInfo &loops
   if (!usable || (joins && !dispatches(*loop.getHeader())))
     return sites;
   for (BasicBlock *latch : latches) {
-    // What is copied with the header must not have a probe either: the latch that all ways share is in front of it.
+    // What is copied with the header must not have a probe either: the latch that all paths share is in front of it.
     bool shared = dispatches(*loop.getHeader()) && isBrief(*latch, costs);
     shared = shared && all_of(predecessors(latch), [&](BasicBlock *before) {
       return before->getSingleSuccessor() == latch && loops.getLoopFor(before) == &loop && !isForbidden(*before);
@@ -116,9 +116,9 @@ double LoopPlanner::meanTrips(const Loop &loop) const {
   return entered > 0 ? std::max(1.0, inside / entered) : 1.0;
 }
 
-/// A loop's ways, where a way of `before` may lie between its entry and its last iteration.
-Ways LoopPlanner::around(const Region &body, Cost before, Cost across) const {
-  Ways result;
+/// A loop's paths, where a path of `before` may lie between its entry and its last iteration.
+PathBounds LoopPlanner::around(const Region &body, Cost before, Cost across) const {
+  PathBounds result;
   result.through = across + body.exits.through;
   result.prefix = before + body.prefix;
   result.suffix = longer(body.exits.since, body.latches.since + before + body.exits.through);
@@ -127,7 +127,7 @@ Ways LoopPlanner::around(const Region &body, Cost before, Cost across) const {
 }
 
 Region LoopPlanner::follow(Loop &loop, double start) {
-  Region body(plan_, analyses_, calls_, limits_, costs_, ways, walks_, &loop, limits_.loop);
+  Region body(plan_, analyses_, calls_, limits_, costs_, paths, walks_, &loop, limits_.loop);
   body.follow(*loop.getHeader(), start);
   return body;
 }
@@ -138,7 +138,7 @@ Region LoopPlanner::followAround(Loop &loop, double uncharged) {
   return follow(loop, uncharged * (trips - 1) / trips);
 }
 
-/// Strips keep to the loop's part of the bound, the ways inside of the last iteration included.
+/// Strips keep to the loop's part of the bound, the paths inside of the last iteration included.
 bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const LoopFacts &facts) {
   // Beginning and ending a strip takes as long as a probe in each of so many iterations.
   static constexpr uint64_t fewest = 4;
@@ -162,7 +162,7 @@ bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const
   plan_.strips.push_back({&loop, facts, length, iteration, meanIteration(loop, costs_.recurrence(loop))});
   plan_.loops.push_back({&loop, LoopKind::Stripped, length});
   // The probe in front has charged for it.
-  ways[&loop] = {begin, Cost::none(), iteration * int64_t(length) + inside + end, Cost::zero()};
+  paths[&loop] = {begin, Cost::none(), iteration * int64_t(length) + inside + end, Cost::zero()};
   return true;
 }
 
@@ -185,7 +185,7 @@ Cost LoopPlanner::meanIteration(const Loop &loop, Cost recurrence) const {
   }
   for (Loop *inner : loop.getSubLoops()) {
     double entered = double(analyses_.frequencies.getBlockFreq(inner->getHeader()).getFrequency()) / meanTrips(*inner);
-    sum += entered / header * double(ways.lookup(inner).expected.inUnits());
+    sum += entered / header * double(paths.lookup(inner).expected.inUnits());
   }
   return longer(Cost::units(int64_t(sum)), recurrence);
 }
@@ -214,8 +214,8 @@ void LoopPlanner::run(Loop &loop) {
     plan_.loops.push_back({&loop, LoopKind::Probed, 1});
     plan_.sites.resize(planned);
     llvm::copy(within, plan_.sites.begin() + firstWithin); // those that cut a tangle charge for it once
-    // Its first way in may be its last.
-    ways[&loop] = around(followAround(loop, body.latches.expected), Cost::zero(), Cost::zero());
+    // Its first path in may be its last.
+    paths[&loop] = around(followAround(loop, body.latches.expected), Cost::zero(), Cost::zero());
     return;
   }
   bool hasProbes = probed || plan_.sites.size() > firstWithin || plan_.strips.size() > firstStrip;
@@ -226,19 +226,19 @@ void LoopPlanner::run(Loop &loop) {
     if (longest <= Cost::units(limits_.bound.inUnits() * 3 / 4) && again + longest <= limits_.bound) {
       plan_.loops.push_back({&loop, LoopKind::Short, facts.mostTrips});
       double trips = std::min(meanTrips(loop), double(facts.mostTrips));
-      ways[&loop] = around(body, before, before);
+      paths[&loop] = around(body, before, before);
       double uncharged = probed ? body.exits.expected + body.latches.expected * (trips - 1) : mean * trips;
-      ways[&loop].expected = Cost::units(int64_t(uncharged));
+      paths[&loop].expected = Cost::units(int64_t(uncharged));
       return;
     }
   }
   if (!iteration.isNone() && tryStrip(loop, body, iteration, facts))
     return;
-  ways[&loop] = each(loop, body, iteration);
+  paths[&loop] = each(loop, body, iteration);
 }
 
 /// A probe for each iteration.
-Ways LoopPlanner::each(Loop &loop, Region &body, Cost iteration) {
+PathBounds LoopPlanner::each(Loop &loop, Region &body, Cost iteration) {
   plan_.loops.push_back({&loop, LoopKind::Each, 1});
   SmallVector<Instruction *, 4> sites = eachSites(loop, analyses_.loops, costs_);
   bool atHeader = sites.empty();
@@ -247,7 +247,7 @@ Ways LoopPlanner::each(Loop &loop, Region &body, Cost iteration) {
   Cost longest = longer(body.latches.through, body.latches.since);
   for (Instruction *site : sites)
     plan_.sites.push_back({site, Cost::units(int64_t(body.latches.expected)), longest});
-  Ways result;
+  PathBounds result;
   result.expected = Cost::units(int64_t(body.exits.expected));
   Cost behind = sites.size() > 1 ? brief + jump : jump; // of the iteration that a probe ends
   result.suffix = longer(longer(behind, behind + body.exits.through), body.exits.since);
@@ -278,12 +278,12 @@ Plan plan(Function &function, const Analyses &analyses, const Calls &calls, cons
   LoopPlanner loops(result, analyses, calls, limits, costs, walks);
   for (Loop *loop : analyses.loops)
     loops.run(*loop);
-  Region body(result, analyses, calls, limits, costs, loops.ways, walks, nullptr, limits.call);
+  Region body(result, analyses, calls, limits, costs, loops.paths, walks, nullptr, limits.call);
   body.follow(function.getEntryBlock(), 0);
-  result.ways.prefix = body.prefix;
-  result.ways.through = body.exits.through;
-  result.ways.suffix = body.exits.since;
-  result.ways.expected = Cost::units(int64_t(body.exits.expected));
+  result.paths.prefix = body.prefix;
+  result.paths.through = body.exits.through;
+  result.paths.suffix = body.exits.since;
+  result.paths.expected = Cost::units(int64_t(body.exits.expected));
   for (const Site &site : result.sites)
     result.executed += analyses.frequencyOf(*site.before->getParent());
   return result;

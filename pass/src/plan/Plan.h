@@ -4,8 +4,8 @@
 // PlanRecursive.cpp.
 //
 // Decides, and changes nothing. A function is a graph of regions: its body, and each loop's body, in which inner loops
-// stand as one node each. Regions are planned from the innermost outwards. In each, ways are followed (Region.h); where
-// the next piece of code would take a way above the bound, a probe goes in front of it, so that ways between probes are
+// stand as one node each. Regions are planned from the innermost outwards. In each, paths are followed (Region.h); where
+// the next piece of code would take a path above the bound, a probe goes in front of it, so that paths between probes are
 // as long as they may be (Tiny Quanta, section 3.1). A loop whose iteration can be run through without a probe
 // is bounded by its count, cut into strips, or gets a probe for each iteration.
 //
@@ -28,7 +28,7 @@ namespace caudal {
 struct Site {
   llvm::Instruction *before;
   Cost expected; ///< mean cost since the last probe: what budget mode subtracts
-  Cost longest;  ///< longest way since the last probe
+  Cost longest;  ///< longest path since the last probe
   bool isSeldom = false; ///< is to be a call (Seldom.h)
 };
 
@@ -50,7 +50,7 @@ struct Strip {
 /// The treatment of a loop, for the report.
 enum class LoopKind {
   Short,    ///< its constant count bounds it
-  Probed,   ///< every way through its body meets a probe already
+  Probed,   ///< every path through its body meets a probe already
   Stripped, ///< cut into strips
   Each,     ///< a probe for each iteration
 };
@@ -65,8 +65,8 @@ struct Plan {
   std::vector<Site> sites;
   std::vector<Strip> strips;
   std::vector<LoopNote> loops;
-  std::vector<const llvm::BasicBlock *> borrowers; ///< headers of loops that may be lent something (DeferredChecks.h): their ways have room
-  Ways ways; ///< the function as its callers see it
+  std::vector<const llvm::BasicBlock *> borrowers; ///< headers of loops that may be lent something (DeferredChecks.h): their paths have room
+  PathBounds paths; ///< the function as its callers see it
   double executed = 0; ///< probes that a call is expected to execute, those of strips not counted
 
   bool empty() const { return sites.empty() && strips.empty(); }

@@ -59,9 +59,9 @@ static std::optional<std::vector<Plan>> planWith(const Circle &circle, Cost part
     if (isEarly)
       limits.call = keeping.of(*function, part);
     plans.push_back(planOne(*function, limits));
-    if (isEarly && plans.back().ways.longest() > limits.call)
+    if (isEarly && plans.back().paths.longest() > limits.call)
       return std::nullopt;
-    calls.learn(*function, plans.back().ways);
+    calls.learn(*function, plans.back().paths);
   }
   return plans;
 }
@@ -75,7 +75,7 @@ static CirclePlans planRegardless(const Circle &circle, const Limits &limits, Ca
   }
   for (Function *function : circle.functions) {
     regardless.plans.push_back(planOne(*function, limits));
-    calls.learn(*function, regardless.plans.back().ways);
+    calls.learn(*function, regardless.plans.back().paths);
   }
   return regardless;
 }
@@ -96,7 +96,7 @@ CirclePlans planRecursive(const Circle &circle, const Limits &limits, Calls &cal
     for (auto [function, plan] : zip(circle.functions, *plans)) {
       executed += plan.executed;
       if (circle.early.contains(function))
-        needed = longer(needed, plan.ways.longest());
+        needed = longer(needed, plan.paths.longest());
     }
     if (executed < fewest) {
       fewest = executed;

@@ -3,7 +3,7 @@
 // Plans functions that call each other in circles, of which none can be planned first. Called by Bounded.cpp.
 //
 // A circle has no callee that could be planned first: some of its functions (`early`, see CallsWithin.h) are called before
-// their ways are known. What these take from entry to probe, from probe to return and across is chosen beforehand, relied
+// their paths are known. What these take from entry to probe, from probe to return and across is chosen beforehand, relied
 // on by their callers, and kept to by their own plans.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
@@ -30,7 +30,7 @@ struct CirclePlans {
 /// How one function is planned.
 using PlanOne = llvm::function_ref<Plan(llvm::Function &, const Limits &)>;
 
-/// Leaves the last attempt's ways in `calls`: who inserts a plan has to learn its ways.
+/// Leaves the last attempt's paths in `calls`: who inserts a plan has to learn its paths.
 CirclePlans planRecursive(const Circle &circle, const Limits &limits, Calls &calls, PlanOne planOne);
 
 } // namespace caudal

@@ -9,7 +9,7 @@ using namespace llvm;
 
 namespace caudal {
 
-// What insertion adds to ways, so that the finished code keeps to what was planned:
+// What insertion adds to paths, so that the finished code keeps to what was planned:
 
 /// Around a call in a loop, what is left of the budget (BudgetInLoops.h) is put back and fetched: nothing waits for it.
 static constexpr Cost moved = Cost::units(9);
@@ -60,15 +60,15 @@ void Region::breakCycle(BasicBlock *entered, BasicBlock *last) {
 }
 
 /// Adds the nodes that are reached from `from`, and not yet in `nodes`, in reverse topological order. Edges back to a node on the
-/// way, other than to the region's header `first`, are of no natural loop: such a cycle is broken. `behind`, if not null: inner
+/// path, other than to the region's header `first`, are of no natural loop: such a cycle is broken. `behind`, if not null: inner
 /// loops that always probe are not left, and gathers where they lead.
 void Region::walk(BasicBlock *from, BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes,
                   SmallVectorImpl<BasicBlock *> *behind) {
-  SmallVector<BasicBlock *, 16> way;
-  SmallVector<SmallVector<BasicBlock *, 4>, 16> targetsOf; // of each node on the way
+  SmallVector<BasicBlock *, 16> path;
+  SmallVector<SmallVector<BasicBlock *, 4>, 16> targetsOf; // of each node on the path
   auto enter = [&](BasicBlock *node) {
     state_[node] = 1;
-    way.push_back(node);
+    path.push_back(node);
     SmallVector<BasicBlock *, 4> &targets = targetsOf.emplace_back();
     SmallVector<Edge, 4> edges;
     successors(node, edges);
@@ -81,23 +81,23 @@ void Region::walk(BasicBlock *from, BasicBlock *first, SmallVectorImpl<BasicBloc
     }
   };
   enter(from);
-  while (!way.empty()) {
+  while (!path.empty()) {
     if (targetsOf.back().empty()) {
-      state_[way.back()] = 2;
-      nodes.push_back(way.pop_back_val());
+      state_[path.back()] = 2;
+      nodes.push_back(path.pop_back_val());
       targetsOf.pop_back();
       continue;
     }
     BasicBlock *node = targetsOf.back().pop_back_val();
     if (state_.lookup(node) == 1)
-      breakCycle(node, way.back());
+      breakCycle(node, path.back());
     else if (state_.lookup(node) == 0)
       enter(node);
   }
 }
 
 /// Nodes in reverse topological order. Where there are cycles that are no natural loops, those that an inner loop with a probe on
-/// each way through it is part of (an interpreter's dispatch, say) need no other: then nodes are in such an order but for the edges
+/// each path through it is part of (an interpreter's dispatch, say) need no other: then nodes are in such an order but for the edges
 /// out of such loops. What nobody has charged in front of one is charged by its own probes (chargeWithin).
 void Region::order(BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes) {
   walk(first, first, nodes, nullptr);
@@ -121,15 +121,15 @@ void Region::gather(Place &into, const Place &from, double weight) {
   into.weight += weight;
 }
 
-/// `ways` with what insertion may put in front of them and behind.
-static Ways lengthened(Ways ways, Cost before, Cost behind) {
-  ways.prefix = ways.prefix + before;
-  ways.suffix = ways.suffix + behind;
-  ways.through = ways.through + before + behind;
-  return ways;
+/// `paths` with what insertion may put in front of them and behind.
+static PathBounds lengthened(PathBounds paths, Cost before, Cost behind) {
+  paths.prefix = paths.prefix + before;
+  paths.suffix = paths.suffix + behind;
+  paths.through = paths.through + before + behind;
+  return paths;
 }
 
-/// How often a way goes from `from` to `to`, but never 0.
+/// How often a path goes from `from` to `to`, but never 0.
 double Region::weightOf(BasicBlock *from, BasicBlock *to) const {
   return double(analyses_.frequencies.getBlockFreq(from).getFrequency()) *
              analyses_.probabilities.getEdgeProbability(from, to).getNumerator() / BranchProbability::getDenominator() +
@@ -137,12 +137,12 @@ double Region::weightOf(BasicBlock *from, BasicBlock *to) const {
 }
 
 /// An inner loop, as what is around it sees it.
-Ways Region::waysAcross(const Loop &inner) const {
-  Ways ways = inner_.lookup(&inner);
-  if (ways.prefix.isNone())
-    return ways;
-  ways = lengthened(ways, loop_ ? enterWithin : enter, leaveLoop);
-  return calls_.does(Step::DeferredChecks) && mayBorrow(inner, analyses_.scev) ? lengthened(ways, lending, lending) : ways;
+PathBounds Region::pathsAcross(const Loop &inner) const {
+  PathBounds paths = inner_.lookup(&inner);
+  if (paths.prefix.isNone())
+    return paths;
+  paths = lengthened(paths, loop_ ? enterWithin : enter, leaveLoop);
+  return calls_.does(Step::DeferredChecks) && mayBorrow(inner, analyses_.scev) ? lengthened(paths, lending, lending) : paths;
 }
 
 /// Whether `node` is an inner loop that is not left without a probe.
@@ -151,7 +151,7 @@ bool Region::alwaysProbes(const BasicBlock *node) const {
   return of != loop_ && inner_.lookup(of).through.isNone();
 }
 
-/// How long a way is that comes from an inner loop that always probes is known, whatever came before: so it can be said in front of
+/// How long a path is that comes from an inner loop that always probes is known, whatever came before: so it can be said in front of
 /// those nodes that are followed before the loop is.
 void Region::startBehindProbes(ArrayRef<BasicBlock *> nodes) {
   DenseSet<BasicBlock *> later;
@@ -159,12 +159,12 @@ void Region::startBehindProbes(ArrayRef<BasicBlock *> nodes) {
     later.insert(node);
     if (!alwaysProbes(node))
       continue;
-    Ways ways = waysAcross(*analyses_.loops.getLoopFor(node));
+    PathBounds paths = pathsAcross(*analyses_.loops.getLoopFor(node));
     SmallVector<Edge, 4> edges;
     successors(node, edges);
     for (auto [from, to] : edges)
       if (BasicBlock *target = nodeOf(to); target && !later.contains(target) && !(loop_ && target == entry_))
-        ways_[target].push_back({from, {Cost::none(), ways.suffix, double(ways.expected.inUnits()), 1}, weightOf(from, to)});
+        paths_[target].push_back({from, {Cost::none(), paths.suffix, double(paths.expected.inUnits()), 1}, weightOf(from, to)});
   }
 }
 
@@ -181,20 +181,20 @@ void Region::leave(BasicBlock *node, Place place) {
     else if (!target || (loop_ && !loop_->contains(to)))
       gather(exits, place, weight);
     else
-      ways_[target].push_back({from, place, weight});
+      paths_[target].push_back({from, place, weight});
   }
 }
 
-/// Whether a way that is at `place` in front of `block` would need a probe in it.
+/// Whether a path that is at `place` in front of `block` would need a probe in it.
 bool Region::exceeds(const BasicBlock &block, const Place &place) {
   Cost ahead = Cost::zero();
   CostModel::Walk walk(costs_, block);
   for (const Instruction &instruction : block) {
     ahead = ahead + walk.add(instruction);
     if (const auto *call = dyn_cast<CallBase>(&instruction)) {
-      Ways ways = calls_.of(*call);
-      ahead = ahead + longer(ways.prefix, ways.through);
-      if (ways.through.isNone() || ahead > limits_.bound)
+      PathBounds paths = calls_.of(*call);
+      ahead = ahead + longer(paths.prefix, paths.through);
+      if (paths.through.isNone() || ahead > limits_.bound)
         break;
     }
   }
@@ -203,29 +203,29 @@ bool Region::exceeds(const BasicBlock &block, const Place &place) {
   return distance(place) + ahead + probeCost > limits_.bound;
 }
 
-/// Where ways meet, the longest decides. If only some of them are too long for what follows, and seldom taken, they get
+/// Where paths meet, the longest decides. If only some of them are too long for what follows, and seldom taken, they get
 /// their probes before they meet the others.
 Place Region::merge(BasicBlock *node) {
-  SmallVector<Way, 2> &ways = ways_[node];
+  SmallVector<Path, 2> &paths = paths_[node];
   double all = 0, exceeding = 0;
-  bool movable = ways.size() > 1 && nodeOf(node) == node && analyses_.loops.getLoopFor(node) == loop_;
-  SmallVector<Way *, 4> long_;
-  for (Way &way : ways) {
-    all += way.weight;
-    if (!movable || !exceeds(*node, way.place))
+  bool movable = paths.size() > 1 && nodeOf(node) == node && analyses_.loops.getLoopFor(node) == loop_;
+  SmallVector<Path *, 4> long_;
+  for (Path &path : paths) {
+    all += path.weight;
+    if (!movable || !exceeds(*node, path.place))
       continue;
-    exceeding += way.weight;
-    long_.push_back(&way);
-    movable = way.from && way.from->getSingleSuccessor() == node && analyses_.loops.getLoopFor(way.from) == loop_ &&
-              mayEndWithProbe(*way.from);
+    exceeding += path.weight;
+    long_.push_back(&path);
+    movable = path.from && path.from->getSingleSuccessor() == node && analyses_.loops.getLoopFor(path.from) == loop_ &&
+              mayEndWithProbe(*path.from);
   }
   static constexpr double seldom = 0.75;
   if (movable && !long_.empty() && exceeding < seldom * all)
-    for (Way *way : long_)
-      probeAtEnd(way->place, *way->from);
+    for (Path *path : long_)
+      probeAtEnd(path->place, *path->from);
   Place place;
-  for (const Way &way : ways)
-    gather(place, way.place, way.weight);
+  for (const Path &path : paths)
+    gather(place, path.place, path.weight);
   if (place.weight > 0)
     place.expected /= place.weight;
   return place;
@@ -257,28 +257,28 @@ void Region::probeAtStart(Place &place, BasicBlock &header) {
   probe(place, &*header.getFirstInsertionPt());
 }
 
-Ways Region::waysOf(const Instruction &instruction, Cost cost) const {
+PathBounds Region::pathsOf(const Instruction &instruction, Cost cost) const {
   const auto *call = dyn_cast<CallBase>(&instruction);
   if (!call)
-    return Ways::plain(cost, walks_.contains(&instruction) ? cost + walked : cost);
-  Ways ways = calls_.of(*call);
-  ways.through = ways.through + cost;
-  return loop_ && (!calls_.isSimple(*call) || !call->doesNotThrow()) ? lengthened(ways, moved, moved) : ways;
+    return PathBounds::plain(cost, walks_.contains(&instruction) ? cost + walked : cost);
+  PathBounds paths = calls_.of(*call);
+  paths.through = paths.through + cost;
+  return loop_ && (!calls_.isSimple(*call) || !call->doesNotThrow()) ? lengthened(paths, moved, moved) : paths;
 }
 
-/// Whether going on through `ways` would lead above the bound, and a probe would help.
-bool Region::needsProbe(const Place &place, const Ways &ways) const {
-  bool takesTime = longer(ways.prefix, ways.through) > Cost::zero();
-  Cost ahead = longer(ways.prefix, ways.through + probeCost + (loop_ ? leaveLoop : Cost::zero()));
+/// Whether going on through `paths` would lead above the bound, and a probe would help.
+bool Region::needsProbe(const Place &place, const PathBounds &paths) const {
+  bool takesTime = longer(paths.prefix, paths.through) > Cost::zero();
+  Cost ahead = longer(paths.prefix, paths.through + probeCost + (loop_ ? leaveLoop : Cost::zero()));
   return takesTime && distance(place) > Cost::zero() && distance(place) + ahead > limits_.bound;
 }
 
-void Region::pass(Place &place, const Ways &ways) {
-  if (!ways.prefix.isNone() && !place.through.isNone())
-    prefix = longer(prefix, place.through + ways.prefix);
-  place.since = longer(place.since + ways.through, ways.suffix);
-  place.through = place.through + ways.through;
-  place.expected += double(ways.expected.inUnits());
+void Region::pass(Place &place, const PathBounds &paths) {
+  if (!paths.prefix.isNone() && !place.through.isNone())
+    prefix = longer(prefix, place.through + paths.prefix);
+  place.since = longer(place.since + paths.through, paths.suffix);
+  place.through = place.through + paths.through;
+  place.expected += double(paths.expected.inUnits());
 }
 
 /// Whether a probe may stand in front of `instruction`.
@@ -301,24 +301,24 @@ void Region::passBlock(BasicBlock &block, Place &place) {
   bool beyond = false; // behind a jump: nothing may stand between it and its return
   for (Instruction &instruction : block) {
     Instruction *before = !forbidden && mayPrecede(instruction) ? &instruction : nullptr;
-    Ways ways = waysOf(instruction, walk.add(instruction));
+    PathBounds paths = pathsOf(instruction, walk.add(instruction));
     if (beyond)
       break; // the return is the callee's
     beyond = &instruction == last;
-    // Nothing can stand behind it that would end the way across the callee, which may be all that a function is allowed.
+    // Nothing can stand behind it that would end the path across the callee, which may be all that a function is allowed.
     bool isFirst = !plan_.sites.empty() && plan_.sites.back().before == &instruction;
     bool isTooLate = beyond && !isFirst &&
-                     (place.since + ways.through > limits_.call || place.through + ways.through > limits_.across);
-    if (before && (isTooLate || needsProbe(place, ways))) {
+                     (place.since + paths.through > limits_.call || place.through + paths.through > limits_.across);
+    if (before && (isTooLate || needsProbe(place, paths))) {
       probe(place, before);
       walk.restart();
-      ways = waysOf(instruction, walk.add(instruction));
+      paths = pathsOf(instruction, walk.add(instruction));
     }
-    pass(place, ways);
-    if (!ways.prefix.isNone())
-      walk.restart(); // the way may begin in the callee
+    pass(place, paths);
+    if (!paths.prefix.isNone())
+      walk.restart(); // the path may begin in the callee
     if (beginsHandler(instruction) && !forbidden && !beyond && !instruction.isTerminator() && !block.getParent()->hasOptSize()) {
-      // What it took to get here is charged here: where ways join, it would be lost among those that are executed more often.
+      // What it took to get here is charged here: where paths join, it would be lost among those that are executed more often.
       probe(place, instruction.getNextNode());
       walk.restart();
     }
@@ -328,7 +328,7 @@ void Region::passBlock(BasicBlock &block, Place &place) {
   finish(*block.getTerminator(), place);
 }
 
-/// The way out of the function is part of its callers' ways.
+/// The path out of the function is part of its callers' paths.
 void Region::finish(Instruction &terminator, Place &place) {
   if (!isa<ReturnInst>(terminator))
     return; // who is unwound to starts anew
@@ -355,35 +355,35 @@ void Region::chargeWithin(const Loop &inner, Place &place) {
 
 /// Passes an inner loop, whose header is `node`.
 void Region::passLoop(BasicBlock *node, const Loop &inner, Place &place) {
-  Ways ways = waysAcross(inner);
+  PathBounds paths = pathsAcross(inner);
   if (entangled_.contains(node))
     probeAtStart(place, *node);
-  if (!ways.prefix.isNone() && calls_.does(Step::DeferredChecks) && mayBorrow(inner, analyses_.scev))
+  if (!paths.prefix.isNone() && calls_.does(Step::DeferredChecks) && mayBorrow(inner, analyses_.scev))
     plan_.borrowers.push_back(inner.getHeader());
-  if (needsProbe(place, ways)) {
+  if (needsProbe(place, paths)) {
     if (BasicBlock *preheader = inner.getLoopPreheader(); preheader && !isForbidden(*preheader))
       probeAtEnd(place, *preheader);
     else if (!preheader)
-      probeInFront(node, ways, place);
+      probeInFront(node, paths, place);
   }
   if (isCut_ && alwaysProbes(node))
     chargeWithin(inner, place);
-  pass(place, ways);
+  pass(place, paths);
 }
 
 /// In front of an inner loop that has no block of its own there, for jumps by an address lead to it: at the ends of blocks that do;
 /// where such a block is another loop's, at the loop's beginning, in each iteration.
-void Region::probeInFront(BasicBlock *node, const Ways &ways, Place &place) {
+void Region::probeInFront(BasicBlock *node, const PathBounds &paths, Place &place) {
   Place behind;
-  for (Way &way : ways_[node]) {
-    if (way.from && analyses_.loops.getLoopFor(way.from) == loop_ && mayEndWithProbe(*way.from))
-      probeAtEnd(way.place, *way.from);
-    gather(behind, way.place, way.weight);
+  for (Path &path : paths_[node]) {
+    if (path.from && analyses_.loops.getLoopFor(path.from) == loop_ && mayEndWithProbe(*path.from))
+      probeAtEnd(path.place, *path.from);
+    gather(behind, path.place, path.weight);
   }
   if (behind.weight > 0)
     behind.expected /= behind.weight;
   place = behind;
-  if (needsProbe(place, ways) && !isForbidden(*node))
+  if (needsProbe(place, paths) && !isForbidden(*node))
     probeAtStart(place, *node);
 }
 
@@ -393,8 +393,8 @@ void Region::follow(BasicBlock &entry, double start) {
   order(&entry, nodes);
   startBehindProbes(nodes);
   for (auto [last, entered] : endsEntangled_)
-    ways_[entered].push_back({last, {Cost::none(), jump, 0, 1}, weightOf(last, entered)});
-  ways_[&entry].push_back({nullptr, {Cost::zero(), Cost::none(), start, 1}, 1});
+    paths_[entered].push_back({last, {Cost::none(), jump, 0, 1}, weightOf(last, entered)});
+  paths_[&entry].push_back({nullptr, {Cost::zero(), Cost::none(), start, 1}, 1});
   for (BasicBlock *node : reverse(nodes)) {
     Place place = merge(node);
     Loop *of = analyses_.loops.getLoopFor(node);

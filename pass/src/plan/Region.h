@@ -1,11 +1,11 @@
-//===- Region.h - The longest ways through a piece of a function, and the probes on them --------------------------===//
+//===- Region.h - The longest paths through a piece of a function, and the probes on them --------------------------===//
 //
 // Follows the longest paths through a loop body or a function body, and decides which probes they need. Called by
 // Plan.cpp, for one region after the other.
 //
-// A region is a loop's body, or the function's, in which inner loops stand as one node each. Its ways are followed in
+// A region is a loop's body, or the function's, in which inner loops stand as one node each. Its paths are followed in
 // topological order, as the longest to each place and the mean cost that no probe has charged there; where the next piece
-// of code would take a way above the bound, a probe goes in front of it. Cycles that are no natural loops are cut: by a
+// of code would take a path above the bound, a probe goes in front of it. Cycles that are no natural loops are cut: by a
 // probe of the region, or by an inner loop that always meets one, which then charges for what is in front of it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
@@ -19,11 +19,11 @@
 
 namespace caudal {
 
-/// The longest ways to a place of a region, and the mean cost that nobody has charged there.
+/// The longest paths to a place of a region, and the mean cost that nobody has charged there.
 struct Place {
   Cost through;         ///< from the region's entry, without a probe
   Cost since;           ///< from the last probe
-  double expected = 0;  ///< units; weighted while ways are gathered
+  double expected = 0;  ///< units; weighted while paths are gathered
   double weight = 0;
 };
 
@@ -41,18 +41,18 @@ inline bool isForbidden(const llvm::BasicBlock &block) { return block.getFirstIn
 class Region {
 public:
   Region(Plan &plan, const Analyses &analyses, const Calls &calls, const Limits &limits, CostModel &costs,
-         llvm::DenseMap<const llvm::Loop *, Ways> &inner, const Walks &walks, llvm::Loop *loop, Cost allowance)
+         llvm::DenseMap<const llvm::Loop *, PathBounds> &inner, const Walks &walks, llvm::Loop *loop, Cost allowance)
       : plan_(plan), analyses_(analyses), calls_(calls), limits_(limits), costs_(costs), inner_(inner), walks_(walks),
         loop_(loop),
-        // A way may have come so far when it enters.
+        // A path may have come so far when it enters.
         entered_(Cost::units(limits.bound.inUnits() - allowance.inUnits())) {}
 
-  /// Follows all ways from `entry`. `start`: what is expected to be uncharged there.
+  /// Follows all paths from `entry`. `start`: what is expected to be uncharged there.
   void follow(llvm::BasicBlock &entry, double start);
 
-  Cost prefix;   ///< longest way from entry to the first probe
-  Place latches; ///< gathered where ways go back to the header
-  Place exits;   ///< gathered where ways leave the region
+  Cost prefix;   ///< longest path from entry to the first probe
+  Place latches; ///< gathered where paths go back to the header
+  Place exits;   ///< gathered where paths leave the region
 
 private:
   llvm::BasicBlock *nodeOf(llvm::BasicBlock *block) const;
@@ -60,13 +60,13 @@ private:
   void walk(llvm::BasicBlock *from, llvm::BasicBlock *first, llvm::SmallVectorImpl<llvm::BasicBlock *> &nodes,
             llvm::SmallVectorImpl<llvm::BasicBlock *> *behind);
   void breakCycle(llvm::BasicBlock *entered, llvm::BasicBlock *last);
-  void probeInFront(llvm::BasicBlock *node, const Ways &ways, Place &place);
+  void probeInFront(llvm::BasicBlock *node, const PathBounds &paths, Place &place);
   void passLoop(llvm::BasicBlock *node, const llvm::Loop &inner, Place &place);
   void chargeWithin(const llvm::Loop &inner, Place &place);
   using Edge = std::pair<llvm::BasicBlock *, llvm::BasicBlock *>;
   void successors(llvm::BasicBlock *node, llvm::SmallVectorImpl<Edge> &edges) const;
   void leave(llvm::BasicBlock *node, Place place);
-  Ways waysAcross(const llvm::Loop &inner) const;
+  PathBounds pathsAcross(const llvm::Loop &inner) const;
   bool alwaysProbes(const llvm::BasicBlock *node) const;
   void startBehindProbes(llvm::ArrayRef<llvm::BasicBlock *> nodes);
   double weightOf(llvm::BasicBlock *from, llvm::BasicBlock *to) const;
@@ -74,9 +74,9 @@ private:
   Place merge(llvm::BasicBlock *node);
   bool exceeds(const llvm::BasicBlock &block, const Place &place);
   void passBlock(llvm::BasicBlock &block, Place &place);
-  Ways waysOf(const llvm::Instruction &instruction, Cost cost) const;
-  bool needsProbe(const Place &place, const Ways &ways) const;
-  void pass(Place &place, const Ways &ways);
+  PathBounds pathsOf(const llvm::Instruction &instruction, Cost cost) const;
+  bool needsProbe(const Place &place, const PathBounds &paths) const;
+  void pass(Place &place, const PathBounds &paths);
   void probe(Place &place, llvm::Instruction *before);
   void probeAtEnd(Place &place, llvm::BasicBlock &block);
   void probeAtStart(Place &place, llvm::BasicBlock &header);
@@ -88,22 +88,22 @@ private:
   const Calls &calls_;
   const Limits &limits_;
   CostModel &costs_;
-  llvm::DenseMap<const llvm::Loop *, Ways> &inner_;
+  llvm::DenseMap<const llvm::Loop *, PathBounds> &inner_;
   const Walks &walks_;
   llvm::Loop *loop_;
   Cost entered_;
   llvm::BasicBlock *entry_ = nullptr;
-  struct Way {
+  struct Path {
     llvm::BasicBlock *from; ///< null: the region's entry
     Place place;
     double weight;
   };
-  llvm::DenseMap<llvm::BasicBlock *, llvm::SmallVector<Way, 2>> ways_;
-  llvm::DenseMap<llvm::BasicBlock *, unsigned> state_; ///< while ordering: 1 on the way, 2 done
+  llvm::DenseMap<llvm::BasicBlock *, llvm::SmallVector<Path, 2>> paths_;
+  llvm::DenseMap<llvm::BasicBlock *, unsigned> state_; ///< while ordering: 1 on the path, 2 done
   llvm::DenseSet<llvm::BasicBlock *> entangled_;       ///< entered backwards, but not by their loop's latch: probed at once
   /// Where that is an inner loop, the block that leads there, probed at its end, and the loop's header.
   llvm::SmallVector<Edge, 2> endsEntangled_;
-  bool isCut_ = false;                                 ///< whether ways are followed anew behind inner loops that always probe
+  bool isCut_ = false;                                 ///< whether paths are followed anew behind inner loops that always probe
 };
 
 } // namespace caudal

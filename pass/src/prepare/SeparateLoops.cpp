@@ -17,16 +17,16 @@ using namespace llvm;
 
 namespace caudal {
 
-// A way that takes longer can have a probe each time; what goes on for less is not worth a loop around it.
-static constexpr Cost longestWay = Cost::cycles(6), shortestRest = Cost::cycles(12);
+// A path that takes longer can have a probe each time; what goes on for less is not worth a loop around it.
+static constexpr Cost longestPath = Cost::cycles(6), shortestRest = Cost::cycles(12);
 static constexpr unsigned mostBlocks = 4, mostInstructions = 16;
 // About as likely as not. Where pointers would have to be equal, or null, it is less (BranchProbabilityInfo guesses 3/8).
 static constexpr double leastProbability = 0.45;
 
 namespace {
 
-/// The blocks of a way from a loop's header back to it, header and latch included.
-struct ShortWay {
+/// The blocks of a path from a loop's header back to it, header and latch included.
+struct ShortPath {
   SmallVector<BasicBlock *, mostBlocks> blocks;
   double probability = 1;
 };
@@ -36,21 +36,21 @@ public:
   Finder(Loop &loop, const LoopInfo &loops, const CostModel &costs, const BranchProbabilityInfo &probabilities)
       : loop_(loop), loops_(loops), costs_(costs), probabilities_(probabilities) {}
 
-  /// The likeliest short way; without blocks: there is none.
-  ShortWay find() {
-    follow(*loop_.getHeader(), ShortWay{}, Cost::zero(), 0);
+  /// The likeliest short path; without blocks: there is none.
+  ShortPath find() {
+    follow(*loop_.getHeader(), ShortPath{}, Cost::zero(), 0);
     return best_;
   }
 
 private:
-  void follow(BasicBlock &block, ShortWay way, Cost cost, unsigned instructions);
+  void follow(BasicBlock &block, ShortPath path, Cost cost, unsigned instructions);
   bool canEnd(const BasicBlock &block) const;
 
   Loop &loop_;
   const LoopInfo &loops_;
   const CostModel &costs_;
   const BranchProbabilityInfo &probabilities_;
-  ShortWay best_;
+  ShortPath best_;
 };
 
 /// Whether `block` leads to the header and else only out of the loop: then nothing in the loop but the header's phis uses
@@ -70,8 +70,8 @@ bool Finder::canEnd(const BasicBlock &block) const {
   return isLatch;
 }
 
-void Finder::follow(BasicBlock &block, ShortWay way, Cost cost, unsigned instructions) {
-  if (!isa<BranchInst>(block.getTerminator()) || loops_.getLoopFor(&block) != &loop_ || way.blocks.size() == mostBlocks)
+void Finder::follow(BasicBlock &block, ShortPath path, Cost cost, unsigned instructions) {
+  if (!isa<BranchInst>(block.getTerminator()) || loops_.getLoopFor(&block) != &loop_ || path.blocks.size() == mostBlocks)
     return;
   for (const Instruction &instruction : block) {
     if (!callsNothing(instruction))
@@ -79,21 +79,21 @@ void Finder::follow(BasicBlock &block, ShortWay way, Cost cost, unsigned instruc
     cost = cost + costs_.issue(instruction);
     instructions += !isa<IntrinsicInst>(instruction);
   }
-  if (cost > longestWay || instructions > mostInstructions)
+  if (cost > longestPath || instructions > mostInstructions)
     return;
-  way.blocks.push_back(&block);
+  path.blocks.push_back(&block);
   auto towards = [&](const BasicBlock *to) {
     BranchProbability edge = probabilities_.getEdgeProbability(&block, to);
-    return way.probability * edge.getNumerator() / BranchProbability::getDenominator();
+    return path.probability * edge.getNumerator() / BranchProbability::getDenominator();
   };
   if (canEnd(block)) {
-    way.probability = towards(loop_.getHeader());
-    if (best_.blocks.empty() || way.probability > best_.probability)
-      best_ = way;
+    path.probability = towards(loop_.getHeader());
+    if (best_.blocks.empty() || path.probability > best_.probability)
+      best_ = path;
     return;
   }
   for (BasicBlock *successor : successors(&block)) {
-    ShortWay on = way;
+    ShortPath on = path;
     on.probability = towards(successor);
     if (successor != loop_.getHeader() && (successor->getSinglePredecessor() || canEnd(*successor)))
       follow(*successor, on, cost, instructions);
@@ -102,11 +102,11 @@ void Finder::follow(BasicBlock &block, ShortWay way, Cost cost, unsigned instruc
 
 } // namespace
 
-/// Whether there is much in `loop` beside `way`.
-static bool hasLongRest(const Loop &loop, const ShortWay &way, const CostModel &costs) {
+/// Whether there is much in `loop` beside `path`.
+static bool hasLongRest(const Loop &loop, const ShortPath &path, const CostModel &costs) {
   Cost rest = Cost::zero();
   for (const BasicBlock *block : loop.blocks()) {
-    if (is_contained(way.blocks, block))
+    if (is_contained(path.blocks, block))
       continue;
     for (const Instruction &instruction : *block) {
       if (!callsNothing(instruction))
@@ -117,7 +117,7 @@ static bool hasLongRest(const Loop &loop, const ShortWay &way, const CostModel &
   return !loop.isInnermost() || rest >= shortestRest;
 }
 
-/// `latch` for the way from `before` alone.
+/// `latch` for the path from `before` alone.
 static BasicBlock *copyFor(BasicBlock *before, BasicBlock *latch) {
   ValueToValueMapTy values;
   BasicBlock *copy = CloneBasicBlock(latch, values, ".short", latch->getParent());
@@ -140,13 +140,13 @@ static BasicBlock *copyFor(BasicBlock *before, BasicBlock *latch) {
   return copy;
 }
 
-static void separate(Loop &loop, ShortWay &way) {
+static void separate(Loop &loop, ShortPath &path) {
   BasicBlock *header = loop.getHeader();
-  if (way.blocks.size() > 1 && !way.blocks.back()->getSinglePredecessor())
-    way.blocks.back() = copyFor(way.blocks[way.blocks.size() - 2], way.blocks.back());
+  if (path.blocks.size() > 1 && !path.blocks.back()->getSinglePredecessor())
+    path.blocks.back() = copyFor(path.blocks[path.blocks.size() - 2], path.blocks.back());
   SmallVector<BasicBlock *, 8> others;
   for (BasicBlock *before : predecessors(header))
-    if (before != way.blocks.back())
+    if (before != path.blocks.back())
       others.push_back(before);
   SplitBlockPredecessors(header, others, ".outer");
 }
@@ -158,18 +158,18 @@ bool separateLoops(Function &function, FunctionAnalysisManager &analyses) {
   auto &scev = analyses.getResult<ScalarEvolutionAnalysis>(function);
   auto &tti = analyses.getResult<TargetIRAnalysis>(function);
   CostModel costs(tti, loops);
-  SmallVector<std::pair<Loop *, ShortWay>, 4> found;
+  SmallVector<std::pair<Loop *, ShortPath>, 4> found;
   for (Loop *loop : loops.getLoopsInPreorder()) {
     if (loop->getHeader()->isEHPad() || !loop->getLoopPreheader() || !loop->hasDedicatedExits() ||
         LoopFacts::of(*loop, scev, tti).mostTrips != 0 || isToBeSmall(*loop->getHeader(), analyses))
       continue;
-    ShortWay way = Finder(*loop, loops, costs, probabilities).find();
-    if (!way.blocks.empty() && way.probability >= leastProbability && hasLongRest(*loop, way, costs))
-      found.emplace_back(loop, way);
+    ShortPath path = Finder(*loop, loops, costs, probabilities).find();
+    if (!path.blocks.empty() && path.probability >= leastProbability && hasLongRest(*loop, path, costs))
+      found.emplace_back(loop, path);
   }
-  for (auto &[loop, way] : found) {
+  for (auto &[loop, path] : found) {
     formLCSSA(*loop, dominators, &loops, &scev);
-    separate(*loop, way);
+    separate(*loop, path);
   }
   return !found.empty();
 }

@@ -1,16 +1,16 @@
-//===- SeparateLoops.h - A loop's short way back becomes a loop of its own ----------------------------------------===//
+//===- SeparateLoops.h - A loop's short path back becomes a loop of its own ----------------------------------------===//
 //
 // Makes the short path back to the header of a loop an inner loop, so that it can do without a probe of the long one.
 // Called by Bounded.cpp, before planning.
 //
-// A loop that mostly passes over things (a filter, a search that fails at the first byte) has a short way back to its header
+// A loop that mostly passes over things (a filter, a search that fails at the first byte) has a short path back to its header
 // and a long one, through inner loops or calls. As one loop it would pay for a probe, and for a jump to it, each time that it
-// passes over something. Its short way is made an inner loop, which may be unrolled like other short loops (Unroll.h):
+// passes over something. Its short path is made an inner loop, which may be unrolled like other short loops (Unroll.h):
 //
 //     header -> reject -> header                      outer -> header -> reject -> header
 //     header -> work -> latch -> header       =>               header -> work -> latch -> outer
 //
-// A latch that both ways share is copied.
+// A latch that both paths share is copied.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_SEPARATELOOPS_H

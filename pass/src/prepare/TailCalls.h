@@ -4,7 +4,7 @@
 //
 // A function that ends in a call and returns what it answers jumps there: the return is the callee's, which keeps to a
 // function's part. But that it will is decided by code generation, and what stands behind the call in the meantime counts
-// as a way of the caller's: a probe would stand there, and the jump would become a call, a frame and a return. In forwarders, of
+// as a path of the caller's: a probe would stand there, and the jump would become a call, a frame and a return. In forwarders, of
 // which iterators and interfaces are made, that is most of what they do:
 //
 //     jmp *72(%rax)       becomes       subq; js; push; call *72(%rax); subq; js; pop; ret
@@ -15,13 +15,13 @@
 // something in front of returns (below -O1 it makes none; nothing is marked there). Where several ways end in one return,
 // each such call gets its own, as code generation would give it.
 //
-// Of functions that call each other in circles, some are called before their ways are known, and keep to less than a
+// Of functions that call each other in circles, some are called before their paths are known, and keep to less than a
 // function's part. There calls are jumps only where they have to be: where jumps alone may lead around a circle, as in a
-// machine whose states are functions, be it by ways that nobody knows here. Such circles may go around without end, and
+// machine whose states are functions, be it by paths that nobody knows here. Such circles may go around without end, and
 // stack would be gone.
 //
 // With `-tailcallopt`, which frontends do not give, code generation makes jumps of calls with one prototype only: others are calls with
-// nothing behind them, and the way across is longer than is said.
+// nothing behind them, and the path across is longer than is said.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_TAILCALLS_H

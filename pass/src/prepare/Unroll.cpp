@@ -63,7 +63,7 @@ static bool isBoundByMemory(const Loop &loop, unsigned instructions) {
 
 /// Whether each iteration would have a probe for which it would take a good deal longer: what waits for the iteration before it
 /// does not. Loops whose count is no constant would need another loop for what is left at their end; shorter iterations are in
-/// strips (Plan.cpp). A body with branches counts as long as all of it: more than its longest way, by which the planner goes.
+/// strips (Plan.cpp). A body with branches counts as long as all of it: more than its longest path, by which the planner goes.
 static bool feelsProbes(const LoopFacts &facts, unsigned trips, Cost body, Cost recurrence, const Limits &limits) {
   return facts.isCounted && trips != 0 && body >= longestInStrips && body <= longestCounted && body > recurrence &&
          !isShort(body, trips, limits);
@@ -94,7 +94,7 @@ static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformI
   unsigned trips = scev.getSmallConstantTripCount(&loop);
   if (options.does(Step::UnrollCounted) && feelsProbes(facts, trips, body, recurrence, limits) && !isBoundByMemory(loop, instructions))
     return divisor(trips, most(mostCopies, mostOfCounted));
-  // The longest way through a body with branches may be half of it.
+  // The longest path through a body with branches may be half of it.
   unsigned atMost = scev.getSmallConstantMaxTripCount(&loop);
   if (!options.does(Step::UnrollUncounted) || facts.isCounted || isSearch(loop) || (atMost != 0 && isShort(iteration, (atMost + 1) / 2, limits)))
     return 0;

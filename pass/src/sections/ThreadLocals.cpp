@@ -116,7 +116,7 @@ static bool findBlocks(Initialiser &initialiser, const SmallPtrSetImpl<const Sto
   });
 }
 
-/// Where the section ends on the way from `block` to `next`.
+/// Where the section ends on the path from `block` to `next`.
 static Instruction *between(BasicBlock *block, BasicBlock *next) {
   if (auto *invoke = dyn_cast<InvokeInst>(block->getTerminator()); invoke && invoke->getUnwindDest() == next)
     return behindUnwinding(*invoke);

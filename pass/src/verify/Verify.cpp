@@ -19,7 +19,7 @@ namespace caudal {
 
 namespace {
 
-/// Longest ways to a place: from the region's entry without a probe, and from the last probe.
+/// Longest paths to a place: from the region's entry without a probe, and from the last probe.
 struct Reach {
   Cost through, since;
   bool raise(const Reach &other) {
@@ -66,7 +66,7 @@ public:
 private:
   struct Region {
     const Loop *loop;
-    Cost entered;             ///< how long a way may be where it enters
+    Cost entered;             ///< how long a path may be where it enters
     Cost prefix;
     Reach latches, exits;
     MapVector<const BasicBlock *, Reach> reach;
@@ -76,9 +76,9 @@ private:
   Reach across(Region &region, const BasicBlock *block, Reach reach, bool report);
   Reach acrossLoop(Region &region, const Loop &loop, Reach reach, bool report);
   void flow(Region &region, const BasicBlock *from, const BasicBlock *to, const Reach &reach, bool &changed);
-  void step(Region &region, Reach &reach, const Ways &ways, const Instruction &at, bool report);
+  void step(Region &region, Reach &reach, const PathBounds &paths, const Instruction &at, bool report);
   void complain(const Instruction &at, Cost longest, const Twine &what);
-  Ways measure(const Loop &loop);
+  PathBounds measure(const Loop &loop);
 
   Function &function_;
   const LoopInfo &loops_;
@@ -87,7 +87,7 @@ private:
   const Limits &limits_;
   CostModel costs_;
   Verified &result_;
-  DenseMap<const Loop *, Ways> measured_;
+  DenseMap<const Loop *, PathBounds> measured_;
 };
 
 /// Blocks mostly have no names, but numbers.
@@ -114,18 +114,18 @@ const Loop *Verifier::childAt(const Region &region, const BasicBlock *block) con
   return of;
 }
 
-void Verifier::step(Region &region, Reach &reach, const Ways &ways, const Instruction &at, bool report) {
+void Verifier::step(Region &region, Reach &reach, const PathBounds &paths, const Instruction &at, bool report) {
   if (report) {
-    if (!ways.prefix.isNone() && !reach.through.isNone())
-      region.prefix = longer(region.prefix, reach.through + ways.prefix);
-    Cost ahead = longer(ways.prefix, ways.through);
+    if (!paths.prefix.isNone() && !reach.through.isNone())
+      region.prefix = longer(region.prefix, reach.through + paths.prefix);
+    Cost ahead = longer(paths.prefix, paths.through);
     Cost longest = longer(reach.through + region.entered, reach.since) + ahead;
     result_.longest = longer(result_.longest, longest);
     if (longest > limits_.bound)
-      complain(at, longest, "a way of " + Twine(longest.inCycles()) + " cycles without a probe");
+      complain(at, longest, "a path of " + Twine(longest.inCycles()) + " cycles without a probe");
   }
-  reach.since = longer(reach.since + ways.through, ways.suffix);
-  reach.through = reach.through + ways.through;
+  reach.since = longer(reach.since + paths.through, paths.suffix);
+  reach.through = reach.through + paths.through;
 }
 
 /// The state at the end of `block`, given the state at its begin.
@@ -139,7 +139,7 @@ Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, boo
   CostModel::Walk walk(costs_, *block);
   for (const Instruction &instruction : *block) {
     if (isProbe(instruction)) {
-      step(region, reach, Ways::plain(probeCost, probeCost), instruction, report);
+      step(region, reach, PathBounds::plain(probeCost, probeCost), instruction, report);
       if (report && !reach.through.isNone())
         region.prefix = longer(region.prefix, reach.through);
       reach = {Cost::none(), Cost::zero()};
@@ -148,29 +148,29 @@ Reach Verifier::across(Region &region, const BasicBlock *block, Reach reach, boo
     }
     Cost cost = walk.add(instruction);
     if (const auto *call = dyn_cast<CallBase>(&instruction)) {
-      Ways ways = calls_.of(*call);
-      ways.through = ways.through + cost;
-      step(region, reach, ways, instruction, report);
+      PathBounds paths = calls_.of(*call);
+      paths.through = paths.through + cost;
+      step(region, reach, paths, instruction, report);
       if (const auto *last = dyn_cast<CallInst>(call); last && isJump(*last))
         break; // the return is the callee's
-      if (!ways.prefix.isNone())
-        walk.restart(); // the way may begin in the callee
+      if (!paths.prefix.isNone())
+        walk.restart(); // the path may begin in the callee
     } else if (cost > Cost::zero()) {
-      step(region, reach, Ways::plain(cost, cost), instruction, report);
+      step(region, reach, PathBounds::plain(cost, cost), instruction, report);
     }
   }
   if (report && isa<ReturnInst>(block->getTerminator())) {
     region.exits.raise(reach);
     if (reach.since > limits_.call || reach.through > limits_.across)
       complain(*block->getTerminator(), longer(reach.through, reach.since),
-               "the way to the return is " + Twine(longer(reach.through, reach.since).inCycles()) + " cycles");
+               "the path to the return is " + Twine(longer(reach.through, reach.since).inCycles()) + " cycles");
   }
   return reach;
 }
 
 Reach Verifier::acrossLoop(Region &region, const Loop &loop, Reach reach, bool report) {
-  const Ways &ways = measured_[&loop];
-  step(region, reach, ways, *loop.getHeader()->getFirstNonPHIOrDbg(), report);
+  const PathBounds &paths = measured_[&loop];
+  step(region, reach, paths, *loop.getHeader()->getFirstNonPHIOrDbg(), report);
   return reach;
 }
 
@@ -215,10 +215,10 @@ void Verifier::relax(Region &region, const BasicBlock *entry) {
   }
 }
 
-Ways Verifier::measure(const Loop &loop) {
+PathBounds Verifier::measure(const Loop &loop) {
   for (const Loop *inner : loop.getSubLoops())
     measured_[inner] = measure(*inner);
-  // How a way is when it enters is the surrounding region's to add.
+  // How a path is when it enters is the surrounding region's to add.
   Region body{&loop, Cost::zero(), Cost::none(), {}, {}, {}};
   relax(body, loop.getHeader());
   Cost before = Cost::zero();
@@ -236,15 +236,15 @@ Ways Verifier::measure(const Loop &loop) {
     if (Cost longest = before + iteration; longest > limits_.bound)
       complain(at, longest, "a loop that goes around for " + Twine(longest.inCycles()) + " cycles without a probe");
   }
-  Ways ways;
-  ways.through = across + body.exits.through;
-  ways.prefix = before + body.prefix;
-  ways.suffix = longer(body.exits.since, body.latches.since + before + body.exits.through);
+  PathBounds paths;
+  paths.through = across + body.exits.through;
+  paths.prefix = before + body.prefix;
+  paths.suffix = longer(body.exits.since, body.latches.since + before + body.exits.through);
   Cost wrapped = longer(body.latches.since + before + body.prefix, body.latches.since + before + body.exits.through);
   if (wrapped > limits_.bound)
-    complain(at, wrapped, "a way of " + Twine(wrapped.inCycles()) + " cycles from one iteration to the next");
+    complain(at, wrapped, "a path of " + Twine(wrapped.inCycles()) + " cycles from one iteration to the next");
   result_.longest = longer(result_.longest, wrapped);
-  return ways;
+  return paths;
 }
 
 void Verifier::run() {
@@ -254,8 +254,8 @@ void Verifier::run() {
   relax(body, &function_.getEntryBlock());
   if (body.prefix > limits_.call)
     complain(*function_.getEntryBlock().getFirstNonPHIOrDbg(), body.prefix,
-             "the way to the first probe is " + Twine(body.prefix.inCycles()) + " cycles");
-  result_.ways = {body.prefix, body.exits.through, body.exits.since, Cost::zero()};
+             "the path to the first probe is " + Twine(body.prefix.inCycles()) + " cycles");
+  result_.paths = {body.prefix, body.exits.through, body.exits.since, Cost::zero()};
 }
 
 } // namespace

@@ -1,11 +1,11 @@
-//===- Verify.h - Recomputing the longest ways of a finished module -----------------------------------------------===//
+//===- Verify.h - Recomputing the longest paths of a finished module -----------------------------------------------===//
 //
 // Checks the finished code: finds its longest paths without probes anew and compares them with the bound. Called by
 // Bounded.cpp, with the options `verify` and `report`.
 //
-// Finds the probes in the code as it has become, and the longest ways between them, without knowing what was planned:
-// longest ways by relaxation until nothing changes, bounds of loops by what ScalarEvolution proves of the new code: constant
-// counts, nearer ends that are chosen in front of a loop. The cost model is shared with the planner, the search for ways is
+// Finds the probes in the code as it has become, and the longest paths between them, without knowing what was planned:
+// longest paths by relaxation until nothing changes, bounds of loops by what ScalarEvolution proves of the new code: constant
+// counts, nearer ends that are chosen in front of a loop. The cost model is shared with the planner, the search for paths is
 // not.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
@@ -20,16 +20,16 @@
 
 namespace caudal {
 
-/// A way that is longer than the limits allow.
+/// A path that is longer than the limits allow.
 struct Violation {
-  std::string at; ///< where the way has become too long: block, and line where one is known
+  std::string at; ///< where the path has become too long: block, and line where one is known
   Cost longest;                ///< how long
   std::string what;
 };
 
 struct Verified {
-  Ways ways;    ///< of the function
-  Cost longest; ///< longest way between two probes, those outside included as the limits have them
+  PathBounds paths;    ///< of the function
+  Cost longest; ///< longest path between two probes, those outside included as the limits have them
   std::vector<Violation> violations;
 };
 

@@ -83,7 +83,7 @@ public:
       : function_(function), dominators_(function), loops_(dominators_), costs_(tti, loops_), calls_(calls),
         limits_(limits) {}
 
-  /// Whether a way without a probe is longer than the limits, with these arguments.
+  /// Whether a path without a probe is longer than the limits, with these arguments.
   bool isBroken(const Environment &arguments);
   std::string how; ///< where it first was
   bool isComplete = true;
@@ -240,7 +240,7 @@ void Execution::go(const State &state, Cost ahead) {
     breaks(state, whole);
 }
 
-/// The way to the return is `whole`.
+/// The path to the return is `whole`.
 void Execution::atReturn(const State &state, Cost whole) {
   if (whole > (state.sinceProbe ? limits_.call : limits_.across))
     breaks(state, whole);
@@ -313,22 +313,22 @@ void Execution::run(State state) {
     }
     Cost cost = walk.add(instruction);
     if (const auto *call = dyn_cast<CallBase>(&instruction)) {
-      Ways ways = calls_.of(*call);
+      PathBounds paths = calls_.of(*call);
       const auto *last = dyn_cast<CallInst>(call);
       bool jumps = last && isJump(*last);
-      if (!ways.prefix.isNone()) {
-        go(state, ways.prefix);
+      if (!paths.prefix.isNone()) {
+        go(state, paths.prefix);
         walk.restart();
       }
-      // Both a way through and one with probes in it: the costlier at the end goes on. A way since the entry and one since
+      // Both a path through and one with probes in it: the costlier at the end goes on. A path since the entry and one since
       // a probe are apart.
-      if (!ways.suffix.isNone() && (ways.through.isNone() || !state.sinceProbe || state.cost + ways.through + cost < ways.suffix)) {
-        if (!ways.through.isNone() && !state.sinceProbe) {
+      if (!paths.suffix.isNone() && (paths.through.isNone() || !state.sinceProbe || state.cost + paths.through + cost < paths.suffix)) {
+        if (!paths.through.isNone() && !state.sinceProbe) {
           State straight = state;
-          straight.cost = state.cost + ways.through + cost;
+          straight.cost = state.cost + paths.through + cost;
           jumps ? atReturn(straight, straight.cost) : go(straight, Cost::zero());
         }
-        state.cost = ways.suffix;
+        state.cost = paths.suffix;
         state.sinceProbe = true;
         state.iterations.clear();
         go(state, Cost::zero());
@@ -336,7 +336,7 @@ void Execution::run(State state) {
           continue;
         cost = Cost::zero();
       } else {
-        cost = cost + ways.through;
+        cost = cost + paths.through;
       }
       if (jumps) {
         // The return is the callee's.
@@ -515,7 +515,7 @@ int Mutations::run() {
   }
   for (Function *function : all) {
     deletions(*function, known, limits);
-    known.learn(*function, ask(*function, known).ways);
+    known.learn(*function, ask(*function, known).paths);
   }
   outs() << deleted_ << " deletions, " << broken_ << " break the bound, " << missed_ << " of them missed, " << cautious_
          << " reported without need, " << incomplete_ << " not searched to the end\n";
