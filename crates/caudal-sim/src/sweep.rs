@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use caudal_config::Point;
 
-use crate::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
+use crate::experiment::{Control, Experiment, ExperimentError, Results, StopOn};
 use crate::row::{Row, row_of};
 
 /// A sweep over points.
@@ -34,7 +34,7 @@ pub struct SweepError {
 }
 
 /// The experiment that a point of a file asks for.
-pub fn experiment<'a>(point: &'a Point, quick: bool, judged: Judged) -> Experiment<'a> {
+pub fn experiment<'a>(point: &'a Point, quick: bool, stop_on: StopOn) -> Experiment<'a> {
     Experiment {
         system: &point.system,
         costs: &point.costs,
@@ -43,7 +43,7 @@ pub fn experiment<'a>(point: &'a Point, quick: bool, judged: Judged) -> Experime
         mean_gap_ps: point.mean_gap_ps(),
         measure: &point.measure,
         quick,
-        judged,
+        stop_on,
     }
 }
 
@@ -90,9 +90,9 @@ impl Sweep<'_> {
     fn one(&self, index: usize, threads: usize) -> Result<(Row, Results), SweepError> {
         let point = &self.points[index];
         let started = Instant::now();
-        let crew = Crew { threads: threads.max(1), stop: self.stop, progress: self.progress };
-        let results = experiment(point, self.quick, Judged::Reported)
-            .run(&crew)
+        let control = Control { threads: threads.max(1), stop: self.stop, progress: self.progress };
+        let results = experiment(point, self.quick, StopOn::Reported)
+            .run(&control)
             .map_err(|source| SweepError { point: point.key.clone(), source })?;
         Ok((row_of(point, &results, started.elapsed().as_secs_f64()), results))
     }

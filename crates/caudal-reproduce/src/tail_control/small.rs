@@ -6,7 +6,7 @@ use caudal_stats::Estimate;
 use super::super::cell::CONFIDENCE;
 use super::super::cell::{Cell, Stat};
 use super::super::claim::{Ask, Claim, Finding, Limit, all, interval};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::sheet::Sheet;
 use super::setting::loads;
@@ -27,7 +27,7 @@ pub(crate) const FIGURE_SMALL: Figure = Figure {
     title: "Tail-control, beyond the paper: from which size on it pays to fork",
     shows: "p99 of steal-first, admit-first and tail-control over that of requests that are done on one core each, by the mean \
             work of a request, which is one parallel loop, on 16 cores at loads of 0.5 and 0.8; an attempt to steal takes 100 \
-            ns, a fork 25 ns, a look at the requests that run 20 ns a worker, and leaves have at least 250 ns. Tail-control's \
+            ns, a fork 25 ns, a check of the requests that run 20 ns a worker, and leaves have at least 250 ns. Tail-control's \
             target is 2.5 times the mean work.",
     files: &[
         file!("2us"),
@@ -38,7 +38,7 @@ pub(crate) const FIGURE_SMALL: Figure = Figure {
         file!("100us"),
         file!("1ms"),
     ],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured)],
     sheets: |measured| vec![sheet(measured)],

@@ -60,7 +60,7 @@ fn is_plain(screen: &str) {
         let explained = screen.contains(&format!("{mark}: "));
         assert!(!screen.contains(mark) || explained, "what is `{mark}`?\n{screen}");
     }
-    assert!(!screen.contains('?') || screen.contains("; ? where nobody knows"), "what is `?`?\n{screen}");
+    assert!(!screen.contains('?') || screen.contains("; ? where it is not known"), "what is `?`?\n{screen}");
 }
 
 #[test]
