@@ -1,15 +1,22 @@
-//! Many points on several threads.
+//! From a point of a file to its experiment, and many points on several threads. Called by all who simulate what a file says.
 
+#[cfg(feature = "host")]
 use std::sync::Mutex;
+#[cfg(feature = "host")]
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+#[cfg(feature = "host")]
 use std::time::Instant;
 
 use caudal_config::Point;
 
-use crate::experiment::{Control, Experiment, ExperimentError, Results, StopOn};
+#[cfg(feature = "host")]
+use crate::experiment::{Control, ExperimentError, Results};
+use crate::experiment::{Experiment, StopOn};
+#[cfg(feature = "host")]
 use crate::row::{Row, row_of};
 
 /// A sweep over points.
+#[cfg(feature = "host")]
 pub struct Sweep<'a> {
     /// The points that are simulated, in the order in which they are started.
     pub points: &'a [Point],
@@ -24,6 +31,7 @@ pub struct Sweep<'a> {
 }
 
 /// Why a sweep ended early.
+#[cfg(feature = "host")]
 #[derive(Debug, thiserror::Error)]
 #[error("point {point}: {source}")]
 pub struct SweepError {
@@ -47,6 +55,7 @@ pub fn experiment<'a>(point: &'a Point, quick: bool, stop_on: StopOn) -> Experim
     }
 }
 
+#[cfg(feature = "host")]
 impl Sweep<'_> {
     /// Simulates all points that `todo` names by their index; `done` gets each row as soon as it is there, with
     /// the results that it sums up.

@@ -40,6 +40,7 @@ use crate::engine::{
     Account, BACKLOG_SAMPLES, ClassStats, Length, Outcome, Run, ShortCuts, Unwatched, simulate,
 };
 use crate::lanes::LaneLoad;
+use crate::threads;
 
 use caudal_row::{Gap, Recorded};
 
@@ -507,24 +508,7 @@ impl Experiment<'_> {
             (control.progress)(length.warm_up + length.measured);
             Ok(outcome)
         };
-        if control.threads <= 1 || numbers.len() == 1 {
-            return numbers.iter().map(one).collect();
-        }
-        let share = numbers.len().div_ceil(control.threads);
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = numbers
-                .chunks(share)
-                .map(|chunk| scope.spawn(move || chunk.iter().map(one).collect::<Result<Vec<_>, _>>()))
-                .collect();
-            let mut outcomes = Vec::with_capacity(numbers.len());
-            for thread in threads {
-                match thread.join() {
-                    Ok(part) => outcomes.extend(part?),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            Ok(outcomes)
-        })
+        threads::in_order(control.threads, numbers, one)
     }
 
     fn replication(
