@@ -27,7 +27,7 @@ pub(crate) const FIGURE_SMALL: Figure = Figure {
     title: "Tail-control, beyond the paper: from which size on it pays to fork",
     shows: "p99 of steal-first, admit-first and tail-control over that of requests that are done on one core each, by the mean \
             work of a request, which is one parallel loop, on 16 cores at loads of 0.5 and 0.8; an attempt to steal takes 100 \
-            ns, a fork 25 ns, a check of the requests that run 20 ns a worker, and leaves have at least 250 ns. Tail-control's \
+            ns, a fork 25 ns, a look at the requests that run 20 ns a worker, and leaves have at least 250 ns. Tail-control's \
             target is 2.5 times the mean work.",
     files: &[
         file!("2us"),
