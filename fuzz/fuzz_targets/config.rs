@@ -2,7 +2,7 @@
 //! that was read is the same one after it was written as a policy file.
 #![no_main]
 
-use caudal_config::{ConfigError, File, Host, Options, write_policy};
+use caudal_config::{ConfigError, File, SystemHost, Options, write_policy};
 use libfuzzer_sys::fuzz_target;
 
 /// Files that the text may name are looked for where there are none.
@@ -13,7 +13,7 @@ fuzz_target!(|text: &str| {
     if text.contains("/dev") || text.contains("/proc") {
         return;
     }
-    for host in [Host::Simulator, Host::Runtime] {
+    for host in [SystemHost::Simulator, SystemHost::Runtime] {
         let options = Options { host, ..Options::default() };
         match File::parse_with(text, PATH, &options) {
             Ok(file) => check(&file),

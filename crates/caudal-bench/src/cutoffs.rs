@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use caudal_config::{Costs, File, LatencyStatistic, Measure};
 use caudal_tune::lanes::{Family, LANES_MAX, LanesAnswer, LanesQuestion, find};
-use caudal_tune::{Budget, Crew, NoJournal};
+use caudal_tune::{Budget, Control, NoJournal};
 
 use crate::machine::{on_all_cores, process_cpu_s};
 use crate::measure::Figure;
@@ -52,9 +52,9 @@ fn row(name: &str, question: &LanesQuestion) -> Row {
     let (mut wall_s, mut cpu_s, mut answer) = (0.0, 0.0, None);
     on_all_cores(|| {
         let stop = AtomicBool::new(false);
-        let crew = Crew { threads: 2, stop: &stop, progress: &|_| {} };
+        let control = Control { threads: 2, stop: &stop, progress: &|_| {} };
         let (wall, before_s) = (Instant::now(), process_cpu_s());
-        answer = find(question, &crew, &NoJournal).ok();
+        answer = find(question, &control, &NoJournal).ok();
         wall_s = wall.elapsed().as_secs_f64();
         cpu_s = process_cpu_s() - before_s;
     });

@@ -12,7 +12,7 @@ use crate::Stalls;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Costs {
-    /// A thief looks at one other queue (100 ns; McClure et al., NSDI 2022, section 4.1).
+    /// A thief checks one other queue (100 ns; McClure et al., NSDI 2022, section 4.1).
     pub steal_check: Picos,
     /// A thief moves the tasks that it found (100 ns; same).
     pub steal: Picos,
@@ -24,7 +24,7 @@ pub struct Costs {
     pub hand_over: Picos,
     /// From the decision to grow until the core can run; it is held for that time (5 us; same).
     pub core_allocation: Picos,
-    /// A worker stops one task and turns to the next (40 ns: a coroutine's yield, the upper end of Luo et
+    /// A worker stops one task and switches to the next (40 ns: a coroutine's yield, the upper end of Luo et
     /// al., ASPLOS 2024, section 4).
     pub preemption: Picos,
     /// How long a task that was stopped waits for memory when it runs again, because its caches are cold (0; Mirhosseini et
@@ -41,21 +41,21 @@ pub struct Costs {
     pub dispatcher_quantum: Picos,
     /// A request forks: one task becomes two, and they are joined again (25 ns: libfork; oneTBB takes 95 ns, Rayon 9 ns).
     pub fork: Picos,
-    /// A worker that looks at what others run reads one of their entries: tail-control (20 ns; ours).
+    /// A worker that checks what others run reads one of their entries: tail-control (20 ns; ours).
     pub look: Picos,
-    /// A worker takes a request from its inbox, gives it a coroutine and turns to it, before its first quantum (0: part of the
+    /// A worker takes a request from its inbox, gives it a coroutine and begins to run it, before its first quantum (0: part of the
     /// service time).
     pub start: Picos,
-    /// A worker does the books of a completed request, and tells whoever waits for it, before it turns to the next (0: part
+    /// A worker does the accounting of a completed request, and tells the thread or request that waits for it, before it begins the next (0: part
     /// of the service time).
     pub finish: Picos,
-    /// From the dispatcher, or whoever submits a request, to the worker's inbox: it delays the request and takes nobody's time
+    /// From the dispatcher, or the thread that submits a request, to the worker's inbox: it delays the request and takes no core's time
     /// (0: at once).
     pub hop: Picos,
     /// A worker that sleeps begins with a request that much after it has come (0: no worker sleeps).
     pub wake_up: Picos,
-    /// A worker that has had nothing to do for so long sleeps, if `wake_up` is not 0 (0: at once). Who looks for work at other
-    /// workers has something to do.
+    /// A worker that has had nothing to do for so long sleeps, if `wake_up` is not 0 (0: at once). A worker that checks other
+    /// workers for tasks has something to do.
     pub sleep_after: Picos,
     /// Times at which the machine takes a core away: `stalls = { rate = "1200/s", lengths = [[0, "1.5us"], [0.5, "4us"],
     /// [1, "85us"]] }` (none).
@@ -116,7 +116,7 @@ impl Costs {
         stalls: None,
     };
 
-    /// Does it say nothing that only measured runs need: costs of a request's start and end, of the way to a worker, of sleep,
+    /// Does it say nothing that only measured runs need: costs of a request's start and end, of the path to a worker, of sleep,
     /// and stalls?
     pub fn is_plain(&self) -> bool {
         let Costs { start, finish, hop, wake_up, stalls, .. } = self;

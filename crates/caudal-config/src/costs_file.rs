@@ -69,7 +69,7 @@ fn overrides_of(text: &str) -> Result<Vec<String>, Vec<Finding>> {
 
 /// The rules that costs break on any system.
 fn wrong(costs: &Costs, table: &Node) -> Vec<Finding> {
-    let broken = coherence::check(&crate::System::single_queue(1), costs, coherence::Host::Simulator);
+    let broken = coherence::check(&crate::System::single_queue(1), costs, coherence::SystemHost::Simulator);
     let of_costs =
         broken.iter().filter(|broken| broken.rule.keys.iter().all(|key| key.starts_with("costs.")));
     of_costs

@@ -76,7 +76,7 @@ impl EngineLoop {
 
 /// Can the loop of contexts run all of `system` but its contexts?
 fn contexts_can(system: &System, costs: &Costs) -> bool {
-    let by_turns = system.discipline.quantum() != Some(Picos::ZERO);
+    let is_sliced = system.discipline.quantum() != Some(Picos::ZERO);
     let blind = matches!(
         system.dispatch,
         DispatchConfig::Random | DispatchConfig::RoundRobin | DispatchConfig::Sita(_)
@@ -89,7 +89,7 @@ fn contexts_can(system: &System, costs: &Costs) -> bool {
         RebalanceConfig::WorkStealing(_) => !adapts && costs.steal_check > Picos::ZERO,
         RebalanceConfig::WorkShedding(_) | RebalanceConfig::StealAndShed(_) => false,
     };
-    by_turns && blind && stay && papers && moves
+    is_sliced && blind && stay && papers && moves
 }
 
 /// Can the loop of requests that fork run all of `system` but their tasks?
@@ -105,8 +105,8 @@ fn forks_can(system: &System, costs: &Costs) -> bool {
     let served = match system.discipline {
         DisciplineConfig::Fcfs => true,
         DisciplineConfig::ProcessorSharing(config) => {
-            let by_turns = config.quantum > Picos::ZERO && costs.dispatcher_quantum == Picos::ZERO;
-            by_turns && has_queue_of_all(system) && !keeps_workers(system)
+            let is_sliced = config.quantum > Picos::ZERO && costs.dispatcher_quantum == Picos::ZERO;
+            is_sliced && has_queue_of_all(system) && !keeps_workers(system)
         }
         DisciplineConfig::Las(_)
         | DisciplineConfig::Srpt
@@ -117,7 +117,7 @@ fn forks_can(system: &System, costs: &Costs) -> bool {
     system.contexts.is_none() && one_queue && shared && served && system.variant == Variant::Paper
 }
 
-/// Do all workers look at one queue of requests?
+/// Do all workers take from one queue of requests?
 fn has_queue_of_all(system: &System) -> bool {
     !matches!(system.parallelism, ParallelismConfig::DefaultTbb(_))
 }

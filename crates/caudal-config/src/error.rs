@@ -1,4 +1,4 @@
-//! What is wrong with a file, where, and what would be right.
+//! Errors in a file: what is wrong, where, and what would be right. The reader of a file returns them, and the command prints them.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use caudal_policy::allocation::AllocationConfig;
 
-use crate::coherence::Host;
+use crate::coherence::SystemHost;
 use crate::de::{key_place, unknown_key};
 #[cfg(feature = "host")]
 use crate::error::BYTES_MAX;
@@ -327,7 +327,7 @@ fn overloads_held(
 }
 
 /// All systems of a file with all combinations of what they sweep.
-fn systems(root: &Node, host: Host, offered: usize) -> Result<Vec<SystemPlan>, Vec<Finding>> {
+fn systems(root: &Node, host: SystemHost, offered: usize) -> Result<Vec<SystemPlan>, Vec<Finding>> {
     let tables: &[Node] = match root.get("system") {
         Some(Node { value: Value::List(tables), .. }) => tables,
         Some(table) => std::slice::from_ref(table),
@@ -368,7 +368,7 @@ struct Swept<'a> {
     axes: &'a [Axis],
     own: usize,
     default_name: &'a str,
-    host: Host,
+    host: SystemHost,
 }
 
 impl Swept<'_> {

@@ -55,7 +55,7 @@ mod tree;
 mod workload;
 mod write;
 
-pub use coherence::Host;
+pub use coherence::SystemHost;
 pub use contexts::{CONTEXTS_MAX, ContextsConfig};
 pub use costs::Costs;
 #[cfg(feature = "host")]

@@ -2,7 +2,7 @@
 
 use caudal_workload::{ArrivalSpec, Arrivals, Service, ServiceSpec};
 
-use crate::coherence::Host;
+use crate::coherence::SystemHost;
 
 /// How a file is read.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct Options {
     /// anything is checked.
     pub overrides: Vec<String>,
     /// The host that is to run the systems.
-    pub host: Host,
+    pub host: SystemHost,
     /// Service times that were compiled already, instead of `service` of the file.
     pub service: Option<(ServiceSpec, Service)>,
     /// Arrivals that were compiled already, instead of `arrivals` of the file.
@@ -20,6 +20,6 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { overrides: Vec::new(), host: Host::Simulator, service: None, arrivals: None }
+        Options { overrides: Vec::new(), host: SystemHost::Simulator, service: None, arrivals: None }
     }
 }

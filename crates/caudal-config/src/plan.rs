@@ -2,7 +2,7 @@
 
 use caudal_policy::allocation::AllocationConfig;
 
-use crate::coherence::{self, Host, Incoherence};
+use crate::coherence::{self, Incoherence, SystemHost};
 use crate::de::{read, read_all, read_strictly, unknown_key};
 use crate::error::ConfigError;
 use crate::finding::{Finding, Place, SourceText, note};
@@ -65,7 +65,7 @@ impl SystemPlan {
         Err(ConfigError::invalid(findings, &sources))
     }
 
-    /// Why nobody could deploy it; `None` if one can, and it may win a plan.
+    /// The reason why it can not be deployed; `None` if it can be, and may win a plan.
     pub fn reference_only(&self) -> Option<&'static str> {
         coherence::unbuildable(&self.system).or_else(|| self.preset.and_then(|preset| preset.reference_only))
     }
@@ -140,7 +140,7 @@ pub(crate) struct SystemParts<'a> {
     pub(crate) costs: Option<&'a Node>,
     /// The name of a system without name and preset.
     pub(crate) default_name: &'a str,
-    pub(crate) host: Host,
+    pub(crate) host: SystemHost,
 }
 
 /// Puts the parts together and checks the result.
@@ -186,7 +186,7 @@ fn unknown_keys(system: &Node) -> Vec<Finding> {
         .collect()
 }
 
-/// A system with the name of a preset and nothing else of it: whoever writes that takes the name for the preset.
+/// A finding for a system with the name of a preset and nothing else of it: its author takes `name` for `preset`.
 fn name_for_preset(system: &Node) -> Option<Finding> {
     let node = system.get("name")?;
     let name = node.as_text()?;
@@ -414,8 +414,8 @@ impl Merged {
         root.at(&steps.collect::<Vec<_>>()).map(|node| node.place)
     }
 
-    /// Is the rule kept when `key` is left out? Nobody knows where what is left can not be read.
-    fn mends(&self, key: &str, incoherence: &Incoherence, host: Host) -> Option<bool> {
+    /// Is the rule kept when `key` is left out? `None` if the rest can not be read.
+    fn mends(&self, key: &str, incoherence: &Incoherence, host: SystemHost) -> Option<bool> {
         let Merged { mut system, mut costs } =
             Merged { system: self.system.clone(), costs: self.costs.clone() };
         let steps: Vec<String> = key.split('.').skip(1).map(str::to_owned).collect();

@@ -6,8 +6,15 @@ use quote::ToTokens;
 use syn::{Attribute, File, ImplItem, Item, UseTree};
 
 /// The crates that have to run anywhere.
-pub const PORTABLE: [&str; 5] =
-    ["caudal-policy", "caudal-stats", "caudal-row", "caudal-workload", "caudal-config"];
+pub const PORTABLE: [&str; 7] = [
+    "caudal-policy",
+    "caudal-stats",
+    "caudal-row",
+    "caudal-log",
+    "caudal-workload",
+    "caudal-config",
+    "caudal-sim",
+];
 
 /// Modules of the standard library that a browser does not have.
 const MODULES: [&str; 6] = ["env", "fs", "net", "os", "process", "thread"];

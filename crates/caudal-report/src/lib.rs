@@ -1,4 +1,4 @@
-//! What Caudal shows: a one-file HTML report, its charts as SVG, timelines for Perfetto, and files that
+//! The output of Caudal: a one-file HTML report, its charts as SVG, timelines for Perfetto, and files that
 //! HdrHistogram's tools read.
 //!
 //! - [`Report`] is made from [`Row`]s (one simulated point each, as `caudal sim` writes them) and becomes a

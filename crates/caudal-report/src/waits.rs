@@ -11,7 +11,7 @@ use crate::target::TargetLine;
 use crate::views::curves;
 use caudal_row::{Row, WaitByCause};
 
-/// Keys of a row for the time from arrival to the first turn, and for the part of it behind long requests.
+/// Keys of a row for the time from arrival to the first slice, and for the part of it behind long requests.
 const QUEUED: &str = "queued";
 const QUEUED_BEHIND_LONG: &str = "behind_long";
 /// The two parts of queueing, where it is split; all of it is in the second one where the first is unknown.

@@ -236,7 +236,7 @@ impl Cell {
                     .collect(),
             }
         };
-        let books = |part: fn(&Account, u64) -> (f64, f64)| -> Vec<(f64, f64)> {
+        let total = |part: fn(&Account, u64) -> (f64, f64)| -> Vec<(f64, f64)> {
             results.accounts.iter().map(|(account, span_ps)| part(account, *span_ps)).collect()
         };
         Cell {
@@ -264,9 +264,9 @@ impl Cell {
             slowdown: results.all.slowdown.clone(),
             class_slowdown: by_class(|class| &class.slowdown),
             class_latency_ps: by_class(|class| &class.latency_ps),
-            preemptions: books(|account, _| (account.preemptions as f64, account.completed as f64)),
-            held_ps: books(|account, span_ps| (account.held_ps as f64, span_ps as f64)),
-            busy_ps: books(|account, _| (account.busy_ps as f64, account.held_ps as f64)),
+            preemptions: total(|account, _| (account.preemptions as f64, account.completed as f64)),
+            held_ps: total(|account, span_ps| (account.held_ps as f64, span_ps as f64)),
+            busy_ps: total(|account, _| (account.busy_ps as f64, account.held_ps as f64)),
             refused: row.grants_refused_share,
             row: named(serde_json::to_value(&row).unwrap_or_default(), workload),
         }

@@ -4,7 +4,7 @@ use caudal_stats::{Estimate, Linear};
 
 use super::cell::{Cell, Stat, common_replications, typical};
 use super::claim::{Ask, Claim, Limit};
-use super::ideal::{Ideal, Way};
+use super::ideal::{Direction, Ideal};
 use super::measured::Measured;
 
 /// The median and the tails that all figures of the policies paper report.
@@ -172,13 +172,13 @@ pub(crate) fn nearer<'a>(
     measured: &'a Measured,
     allocation: &str,
     (first, second): (&str, &str),
-    way: Way,
+    direction: Direction,
 ) -> Option<Ask<'a>> {
     let (a, b) = (measured.point(first, allocation)?, measured.point(second, allocation)?);
     let place = format!("{allocation}, against {second}:");
     Some(Box::new(move |confidence| {
         let n = common_replications(&[a, b]);
-        let far = |point: &Cell| Ideal::of(point).log_distance(point, TAIL, way, n);
+        let far = |point: &Cell| Ideal::of(point).log_distance(point, TAIL, direction, n);
         let value = match (a.overloaded, b.overloaded) {
             (true, true) => Estimate::MISSING,
             (true, false) => Estimate::exact(f64::INFINITY),

@@ -18,7 +18,7 @@ pub(crate) struct Figure {
     /// The files in `experiments/` that it is made from, in order.
     pub(crate) files: &'static [Source],
     /// How its numbers are had.
-    pub(crate) kind: Kind,
+    pub(crate) kind: FigureKind,
     /// The paper's statements about it.
     pub(crate) statements: &'static [Statement],
     /// Its charts.
@@ -88,7 +88,7 @@ impl Source {
 
 /// How a figure's numbers are had.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum FigureKind {
     /// Every point of the file is simulated.
     Points,
     /// For every system of the file, the highest load within a limit is looked for; the limit may depend on what the file

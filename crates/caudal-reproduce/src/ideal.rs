@@ -9,9 +9,9 @@ use caudal_stats::Linear;
 
 use super::cell::{Cell, Stat};
 
-/// In which direction the way to the single queue's curve is measured.
+/// The direction in which the distance to the single queue's curve is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     /// The latency over the single queue's on as many cores.
     Latency,
     /// The factor by which both the latency and the cores would have to shrink.
@@ -41,15 +41,15 @@ impl Ideal {
         &self,
         point: &Cell,
         stat: Stat,
-        way: Way,
+        direction: Direction,
         replications: usize,
     ) -> Option<Linear> {
         let (own, cores) = (stat.log(point, replications)?, point.cores(replications).ln());
         let p = stat.percentile();
         let curve = |log_cores: f64| self.percentile_ns(log_cores.exp(), p).ln();
-        let moved = match way {
-            Way::Latency => 0.0,
-            Way::Both => {
+        let moved = match direction {
+            Direction::Latency => 0.0,
+            Direction::Both => {
                 let above = |by: f64| own.value() - by > curve(cores.value() - by);
                 let (mut low, mut high) = (-3.0, 3.0);
                 for _ in 0..50 {
@@ -63,8 +63,8 @@ impl Ideal {
         let slope = (curve(there + STEP) - curve(there - STEP)) / (2.0 * STEP);
         // The rest is 0 but for the errors where the point was moved onto the curve.
         let rest = own.plus(-1.0, &cores.mapped(curve(there), slope));
-        let steepness = if way == Way::Both { 1.0 - slope } else { 1.0 };
-        let distance = if way == Way::Both { moved } else { rest.value() };
+        let steepness = if direction == Direction::Both { 1.0 - slope } else { 1.0 };
+        let distance = if direction == Direction::Both { moved } else { rest.value() };
         Some(rest.mapped(distance, 1.0 / steepness)).filter(|distance| distance.value().is_finite())
     }
 
@@ -145,16 +145,19 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_to_the_curve_are_nothing_on_it_and_positive_above() {
-        let distance = |latency_ns: f64, way| {
+    fn both_distances_to_the_curve_are_nothing_on_it_and_positive_above() {
+        let distance = |latency_ns: f64, direction| {
             let point = dynamic(point("a", 32, latency_ns, 0.01), "caladan", 18.0, 0.1);
-            Ideal::of(&point).log_distance(&point, Stat::Latency(50.0), way, 16).unwrap().exp_interval(0.95)
+            Ideal::of(&point)
+                .log_distance(&point, Stat::Latency(50.0), direction, 16)
+                .unwrap()
+                .exp_interval(0.95)
         };
         let on = ideal().percentile_ns(18.0, 50.0);
-        for way in [Way::Latency, Way::Both] {
-            assert!(distance(on, way).contains(1.0), "{way:?}: {:?}", distance(on, way));
-            assert!(distance(1.2 * on, way).low > 1.0 && distance(0.95 * on, way).high < 1.0);
+        for direction in [Direction::Latency, Direction::Both] {
+            assert!(distance(on, direction).contains(1.0), "{direction:?}: {:?}", distance(on, direction));
+            assert!(distance(1.2 * on, direction).low > 1.0 && distance(0.95 * on, direction).high < 1.0);
         }
-        assert!((distance(2.0 * on, Way::Latency).estimate - 2.0).abs() < 0.02);
+        assert!((distance(2.0 * on, Direction::Latency).estimate - 2.0).abs() < 0.02);
     }
 }

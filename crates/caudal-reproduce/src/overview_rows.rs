@@ -187,7 +187,7 @@ const ROWS: &[OverviewRow] = &[
         &[("full table", "tail-control-figure-7"), ("short table", "tail-control-figure-7-short-table")],
         "finance: no harm, and 36 % fewer misses",
         ("tail-control-figure-7", "Under medium load"),
-        "a full table gives up what all cores would do in time; one of the paper's length gives nobody up",
+        "a full table gives up what all cores would do in time; one of the paper's length gives up no request",
     ),
     row(
         "Tail-control 8",

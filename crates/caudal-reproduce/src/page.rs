@@ -1,7 +1,7 @@
 //! `docs/reproduction/`: a page for each figure, with all of its numbers, and one on how they are judged. Its overview is
 //! [`super::overview`].
 
-use super::figure::{Figure, Kind, Source};
+use super::figure::{Figure, FigureKind, Source};
 use super::notes;
 use super::readings::not_comparable;
 use super::record::{Line, RecordedFigure};
@@ -21,7 +21,7 @@ pub(crate) fn of_figure(recorded: &RecordedFigure) -> String {
     if figure.is_of_real_systems() {
         text += SIMULATED;
     }
-    if figure.is_of_real_systems() && matches!(figure.kind, Kind::HighestLoad(_)) {
+    if figure.is_of_real_systems() && matches!(figure.kind, FigureKind::HighestLoad(_)) {
         text += SHORT_RUNS;
     }
     if figure.is_own() {
@@ -41,8 +41,8 @@ pub(crate) fn of_figure(recorded: &RecordedFigure) -> String {
 
 const SIMULATED: &str = "**Simulated.** The paper measured real systems here. What follows is a simulation of them, with the costs \
                          that the paper gives: it may tell whether these explain what was measured, and not what else was there.\n\n";
-const SHORT_RUNS: &str = "Runs are of milliseconds where the paper's are of 10 s: near saturation that flatters, the highest rates of gets \
-                          and short requests by up to a tenth in replications of 50,000 requests.\n\n";
+const SHORT_RUNS: &str = "Runs are of milliseconds where the paper's are of 10 s. Near saturation such runs are too optimistic: with \
+                          replications of 50,000 requests, the highest rates of gets and short requests come out up to a tenth too high.\n\n";
 const OWN: &str = "The statements are the project's own, and no paper's.\n\n";
 
 const STATEMENTS_HEAD: &str = "\
@@ -121,9 +121,9 @@ statement: **by sign** and, where the paper gives a number, **by size**.
 
 The sign of a statement **agrees** or **disagrees** when the numbers say so with confidence; else it is **undecided**. It is **not
 comparable** where what was simulated is not what the paper speaks of. Systems that are compared saw the same requests (common
-random numbers). A statement that was open got more replications where they may decide it, and was looked at again, up to four
+random numbers). A statement that was open got more replications where they may decide it, and was analysed again, up to four
 times in all, as far as what a paper's figures may cost allowed. Judged at 95 % is all of a statement, with all of its questions
-and looks (Bonferroni). Where too few values lie beyond a percentile for an interval of it, the median over the replications of
+and analyses (Bonferroni). Where too few values lie beyond a percentile for an interval of it, the median over the replications of
 the ratio is judged (sign test). *Reading* says how a statement's words were taken where they leave it open: that is ours. No
 parameter was chosen so that a statement comes out. One was changed after the results had been seen; it is named below (*Loops*).
 
@@ -148,14 +148,14 @@ signs and orders are judged. *Tail-control* is Li et al., \"Work Stealing for In
 Latency\", PPoPP 2016. The work of its two services is published as pictures, and its light and medium loads and its targets
 can not be read in its text: work is like theirs, the loads are ours, targets are the percentiles of steal-first that it
 names, and again signs and orders are judged. They are of ratios of miss ratios, of which a 95 % interval wider than ± 10 %
-leaves the comparison open unless it reaches less than half of the way to the limit.
+leaves the comparison open unless it reaches less than half of the distance to the limit.
 
 **Loops.** Tail-control's requests have \"parallel-for loops\", how many the paper does not say. Here they are four, one
 after another, each split into four leaves a core. At first it was one, and a third of what the paper says of
-tail-control did not come out; then the plural was taken at its word, after a look at what several loops give. Once one
+tail-control did not come out; then the plural was taken at its word, after the results of several loops were known. Once one
 loop has been split, every core has its part of a large request, and to give it up changes little; of several, the next
 one is in one core's hands at first. How much the number matters is a [figure of its own](tail-control-loops.md), whose
-statements were written after that look, too.
+statements were written after that, too.
 ";
 
 /// The reason that most open comparisons have in common.

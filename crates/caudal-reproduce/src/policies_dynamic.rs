@@ -5,7 +5,7 @@ use super::charts;
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, judge, prefixed};
 use super::compare::{LATENCIES, MEDIAN, TAIL, against_curve, along_cores, nearer};
 use super::figure::{Statement, Study};
-use super::ideal::Way;
+use super::ideal::Direction;
 use super::measured::Measured;
 use super::sheet::Sheet;
 use super::tables::{authors_sheet, dynamic_sheet, static_sheets};
@@ -40,7 +40,7 @@ pub(super) const LOWEST: Statement = Statement {
     reading: "\"proximity to the single-queue curve\" upwards: p99.9 over the single queue's on as many cores is \
               lower with stealing than with choice or shedding under the same allocation policy",
     needs: &[],
-    judge: |study| nearest(study.here(), Way::Latency),
+    judge: |study| nearest(study.here(), Direction::Latency),
 };
 
 /// Finding 3, in both directions.
@@ -50,7 +50,7 @@ pub(super) const NEAREST: Statement = Statement {
     reading: "the same in both directions: the factor by which both p99.9 and cores held would have to shrink to \
               reach the curve",
     needs: &[],
-    judge: |study| nearest(study.here(), Way::Both),
+    judge: |study| nearest(study.here(), Direction::Both),
 };
 
 /// Finding 4 for short tasks, at the tail.
@@ -116,11 +116,11 @@ fn static_stealing(measured: &Measured) -> Finding {
     all(&asks)
 }
 
-fn nearest(measured: &Measured, way: Way) -> Finding {
+fn nearest(measured: &Measured, direction: Direction) -> Finding {
     let mut asks = Vec::new();
     for allocation in ALLOCATION {
         for other in ["enqueue-choice", "work-shedding"] {
-            asks.extend(nearer(measured, allocation, (STEALING, other), way));
+            asks.extend(nearer(measured, allocation, (STEALING, other), direction));
         }
     }
     all(&asks)

@@ -7,7 +7,7 @@ use super::cell::{Cell, Stat, apart};
 use super::charts;
 use super::claim::{Ask, Claim, Finding, Limit, all, prefixed};
 use super::compare::{LATENCIES, MEDIAN, TAIL, along_cores};
-use super::figure::{Figure, Kind, Source, Statement, Study};
+use super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::measured::Measured;
 use super::tables::static_sheets;
 use super::words::UNCHANGED;
@@ -18,7 +18,7 @@ pub(crate) const FIGURE_A: Figure = Figure {
     title: "Policies paper, Figure 10a: load balancing with constant service times",
     shows: "Latency on 17 to 32 statically allocated cores of 32 at a load of half of all 32; every task takes 1 us.",
     files: &[Source::alone(include_str!("../../../experiments/policies-figure-10a.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS_A,
     charts: |measured| charts(measured, FIGURE_A.title),
     sheets: static_sheets,
@@ -30,7 +30,7 @@ pub(crate) const FIGURE_B: Figure = Figure {
     title: "Policies paper, Figure 10b: load balancing with bimodal service times",
     shows: "As Figure 10a with tasks of 0.5 us (90 %) and 5.5 us (10 %).",
     files: &[Source::alone(include_str!("../../../experiments/policies-figure-10b.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS_B,
     charts: |measured| charts(measured, FIGURE_B.title),
     sheets: static_sheets,

@@ -8,7 +8,7 @@ use super::cell::{Cell, Stat};
 use super::charts;
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, each, judge, one, prefixed};
 use super::compare::{LATENCIES, MEDIAN, TAIL, along_cores, where_both_carry};
-use super::figure::{Figure, Kind, Source, Statement, Study};
+use super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::measured::Measured;
 use super::sheet::Sheet;
 use super::tables::{authors_sheet, static_sheets};
@@ -23,7 +23,7 @@ pub(crate) const FIGURE: Figure = Figure {
     shows: "Latency of each load-balancing policy on 17 to 32 statically allocated cores of 32, while the load \
             is half of all 32 and every cross-core action costs 100 ns; further systems with 0, 200 and 400 ns.",
     files: &[Source::alone(include_str!("../../../experiments/policies-figure-3.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts,
     sheets,

@@ -7,7 +7,7 @@ use super::cell::Stat;
 use super::charts;
 use super::claim::{Claim, Finding, Limit, Needs, all, judge, one};
 use super::compare::{LATENCIES, MEDIAN, TAIL, along_cores};
-use super::figure::{Figure, Kind, Source, Statement, Study};
+use super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::measured::Measured;
 use super::tables::static_sheets;
 use super::words::{MARGINAL, UNCHANGED};
@@ -18,7 +18,7 @@ pub(crate) const FIGURE: Figure = Figure {
     shows: "Latency on 17 to 32 statically allocated cores of 32 at a load of half of all 32, when work shedding or \
             enqueue choice is added to work stealing.",
     files: &[Source::alone(include_str!("../../../experiments/policies-figure-4.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts,
     sheets: static_sheets,

@@ -5,7 +5,7 @@ use caudal_stats::Estimate;
 use super::cell::{Cell, common_replications};
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, each, judge, prefixed};
 use super::compare::{MEDIAN, TAIL, curve_ratios, spread};
-use super::figure::{Figure, Kind, Source, Statement, Study};
+use super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::measured::Measured;
 use super::policies_dynamic as dynamic;
 use super::policies_dynamic::{any_against, beats, efficiency_bound, share_of_cores};
@@ -22,7 +22,7 @@ pub(crate) const FIGURE_A: Figure = Figure {
     title: "Policies paper, Figure 5a: core allocation with tasks of 1 us",
     shows: SHOWS_1,
     files: &[Source::alone(include_str!("../../../experiments/policies-figure-5a.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS_A,
     charts: |measured| dynamic::charts(measured, FIGURE_A.title),
     sheets: dynamic::sheets,
@@ -34,7 +34,7 @@ pub(crate) const FIGURE_B: Figure = Figure {
     title: "Policies paper, Figure 5b: core allocation with tasks of 10 us",
     shows: SHOWS_10,
     files: &[Source::alone(include_str!("../../../experiments/policies-figure-5b.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS_B,
     charts: |measured| dynamic::charts(measured, FIGURE_B.title),
     sheets: dynamic::sheets,
@@ -46,7 +46,7 @@ pub(crate) const FIGURE_C: Figure = Figure {
     title: "Policies paper, Figure 5c: core allocation with tasks of 100 us",
     shows: SHOWS_100,
     files: &[Source::alone(include_str!("../../../experiments/policies-figure-5c.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS_C,
     charts: |measured| dynamic::charts(measured, FIGURE_C.title),
     sheets: dynamic::sheets,

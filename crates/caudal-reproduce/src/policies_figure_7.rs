@@ -8,7 +8,7 @@ use super::cell::{Cell, apart, common_replications};
 use super::charts::{Axes, curves};
 use super::claim::{Ask, Claim, Finding, Limit, all, each, one};
 use super::compare::{TAIL, spread};
-use super::figure::{Figure, Kind, Source, Statement, Study};
+use super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::measured::Measured;
 use super::policies_dynamic::efficiency_bound;
 use super::sheet::Sheet;
@@ -21,7 +21,7 @@ pub(crate) const FIGURE: Figure = Figure {
     shows: "Excess cores over the ideal single queue, and tail latency, of each core-allocation policy with work \
             stealing on 64 cores at loads from 0.05 to 0.9.",
     files: &[Source::alone(include_str!("../../../experiments/policies-figure-7.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts,
     sheets,

@@ -9,7 +9,7 @@ use super::cell::{Cell, Stat, common_replications};
 use super::charts::{Axes, curves};
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, judge, one};
 use super::compare::{MEDIAN, TAIL, ratio};
-use super::figure::{Figure, Kind, Source, Statement};
+use super::figure::{Figure, FigureKind, Source, Statement};
 use super::measured::Measured;
 use super::tables::dynamic_sheet;
 use super::words::SIMILAR;
@@ -20,7 +20,7 @@ pub(crate) const FIGURE: Figure = Figure {
     shows: "Tail latency of memcached's requests of 1 us on 32 cores with work stealing, and the cores that each core-allocation \
             policy leaves to another program, at loads from 0.1 to 0.8.",
     files: &[Source::alone(include_str!("../../../experiments/policies-figure-8.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts,
     sheets: |measured| vec![dynamic_sheet(measured)],

@@ -1,7 +1,7 @@
 //! Policies paper, Figures 6 and 9: as Figure 5a on 64 cores, and at other loads.
 
 use super::claim::{Limit, all};
-use super::figure::{Figure, Kind, Source, Statement};
+use super::figure::{Figure, FigureKind, Source, Statement};
 use super::policies_dynamic as dynamic;
 use super::policies_dynamic::share_of_cores;
 
@@ -11,7 +11,7 @@ pub(crate) const FIGURE_6: Figure = Figure {
     title: "Policies paper, Figure 6: core allocation on 64 cores",
     shows: "As Figure 5a on 64 cores.",
     files: &[Source::alone(include_str!("../../../experiments/policies-figure-6.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS_6,
     charts: |measured| dynamic::charts(measured, FIGURE_6.title),
     sheets: dynamic::sheets,
@@ -23,7 +23,7 @@ pub(crate) const FIGURE_9A: Figure = Figure {
     title: "Policies paper, Figure 9: core allocation at load 0.3",
     shows: "As Figure 5a at a load of 0.3.",
     files: &[Source::alone(include_str!("../../../experiments/policies-figure-9a.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS_9,
     charts: |measured| dynamic::charts(measured, FIGURE_9A.title),
     sheets: dynamic::sheets,
@@ -35,7 +35,7 @@ pub(crate) const FIGURE_9B: Figure = Figure {
     title: "Policies paper, Figure 9: core allocation at load 0.7",
     shows: "As Figure 5a at a load of 0.7.",
     files: &[Source::alone(include_str!("../../../experiments/policies-figure-9b.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS_9,
     charts: |measured| dynamic::charts(measured, FIGURE_9B.title),
     sheets: dynamic::sheets,

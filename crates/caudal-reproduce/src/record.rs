@@ -102,7 +102,7 @@ pub(crate) struct Line<'a> {
     pub(crate) found: &'a Found,
 }
 
-/// Whether ours points the way that the paper says.
+/// Does our effect have the direction that the paper says?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sign {
     Agrees,

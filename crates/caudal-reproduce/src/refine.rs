@@ -1,6 +1,6 @@
 //! Further replications for the points that open statements hang on.
 //!
-//! The first look at all figures leaves some statements undecided, mostly for want of replications of a few points.
+//! The first analysis of all figures leaves some statements undecided, mostly for want of replications of a few points.
 //! Every round asks each of them which points may decide it ([`super::claim::Want`]), takes statements in the order
 //! of what they cost until the round's budget is spent, and simulates the points on. Which ones depends on simulated
 //! results alone, never on the clock or the number of threads.
@@ -12,12 +12,12 @@ use caudal_policy::discipline::DisciplineConfig;
 use caudal_sim::experiment::Results;
 
 use super::cell::CellId;
-use super::claim::{LOOKS, Want};
+use super::claim::{ANALYSES, Want};
 use super::figure::{Figure, Study};
 use super::measured::Measured;
 use super::parallel::{RunError, in_parallel};
 use super::run::FigurePlan;
-use caudal_results::Control;
+use caudal_results::{Control, Progress};
 
 /// Highest cost of a round for the figures of one paper, in requests that run to completion.
 const ROUND_COST: f64 = 0.3e9;
@@ -33,9 +33,9 @@ pub(crate) fn refine(
     figures: &[&'static Figure],
     plans: &[FigurePlan],
     measured: &mut [(&'static str, Measured)],
-    control: &Control<'_>,
+    control: &Control<'_, Progress>,
 ) -> Result<(), RunError> {
-    for _ in 1..LOOKS {
+    for _ in 1..ANALYSES {
         let mut more: Vec<Want> = Vec::new();
         for paper in papers(figures) {
             let most = round_cost(&paper, plans);
@@ -44,11 +44,11 @@ pub(crate) fn refine(
         if more.is_empty() {
             return Ok(());
         }
-        control.progress.more_steps(more.len() as u64);
+        control.tell(Progress::MoreSteps(more.len() as u64));
         let refined = in_parallel(control.threads, &more, |want| {
             let (plan, results) = found(plans, measured, want.cell);
             let refined = plan.extend(want, results, control)?;
-            control.progress.step();
+            control.tell(Progress::Step);
             Ok(refined)
         })?;
         for (cell, results) in refined {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use caudal_report::{Report, Verdict};
 use caudal_results::files::{make_dir, write_whole};
 use caudal_results::table::Table;
-use caudal_results::{Control, ResultsError};
+use caudal_results::{Control, Progress, ResultsError};
 use serde_json::Value;
 
 use super::error::ReproduceError;
@@ -102,7 +102,7 @@ impl Reproduction {
     ///
     /// # Errors
     /// If it is interrupted, or a file can not be written; figures that were done are kept.
-    pub fn run(&mut self, control: &Control<'_>) -> Result<Vec<FigureResult>, ReproduceError> {
+    pub fn run(&mut self, control: &Control<'_, Progress>) -> Result<Vec<FigureResult>, ReproduceError> {
         for (figure, plan) in self.figures.iter().zip(&self.plans) {
             self.measured.push((figure.name, measure(figure, plan, &self.out, control)?));
             keep(&self.result(figure), &self.out)?;
@@ -149,7 +149,7 @@ fn measure(
     figure: &Figure,
     plan: &FigurePlan,
     out: &Path,
-    control: &Control<'_>,
+    control: &Control<'_, Progress>,
 ) -> Result<Measured, ReproduceError> {
     let dir = out.join(figure.name);
     let rows = std::fs::create_dir_all(&dir).and_then(|()| File::create(dir.join("rows.jsonl")));

@@ -4,21 +4,21 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use caudal_config::{File, Measure, Point};
-use caudal_sim::experiment::{Crew, Judged, Results};
+use caudal_sim::experiment::{Results, StopOn};
 use caudal_sim::sweep::experiment;
 
 use super::cell::{Cell, CellId};
 use super::claim::Want;
 use super::error::ReproduceError;
-use super::figure::{Figure, Kind};
+use super::figure::{Figure, FigureKind};
 use super::measured::{Measured, Refined};
 use super::parallel::{RunError, in_parallel};
 use super::search::{Highest, Search};
 use super::thresholds::Thresholds;
 use super::trace::Trace;
-use caudal_results::Control;
+use caudal_results::{Control, Progress};
 
-/// How much less is simulated for a first look.
+/// How much less is simulated for a first result.
 const QUICK_SHARE: u64 = 8;
 /// Least requests of a replication.
 const REQUESTS_MIN: u64 = 4_000;
@@ -44,25 +44,25 @@ impl FigurePlan {
         for source in figure.files {
             let file = File::parse(source.text, source.path(figure.name))?;
             match figure.kind {
-                Kind::Points => {
+                FigureKind::Points => {
                     plan.points.extend(file.points()?.into_iter().map(|point| (source.workload, point)));
                 }
-                Kind::HighestLoad(within) => {
+                FigureKind::HighestLoad(within) => {
                     let about = (source.workload, within(source.workload));
                     plan.searches.extend(Search::all(&file, about, quick));
                 }
                 // They take no longer than reading the file, which is wrong where there are none.
-                Kind::Thresholds => {
+                FigureKind::Thresholds => {
                     for point in file.points()? {
                         plan.thresholds.push(Thresholds::of(&point)?);
                     }
                 }
-                Kind::Traces => plan.traces.extend(file.points()?),
+                FigureKind::Traces => plan.traces.extend(file.points()?),
             }
         }
         if quick {
             for point in plan.points.iter_mut().map(|(_, point)| point).chain(&mut plan.traces) {
-                point.measure = std::sync::Arc::new(hurried(&point.measure));
+                point.measure = std::sync::Arc::new(shortened(&point.measure));
             }
         }
         Ok(plan)
@@ -80,7 +80,7 @@ impl FigurePlan {
     /// If it was interrupted, or a point asks for what its variant can not do.
     pub(crate) fn run(
         &self,
-        control: &Control<'_>,
+        control: &Control<'_, Progress>,
         on_row: &mut (dyn FnMut(&serde_json::Value) + Send),
     ) -> Result<Measured, RunError> {
         let on_row = Mutex::new(on_row);
@@ -89,7 +89,7 @@ impl FigurePlan {
         let places: Vec<usize> = (0..self.points.len()).collect();
         let found = in_parallel(control.threads, &places, |&at| {
             let (cell, results) = self.simulate(at, control)?;
-            control.progress.step();
+            control.tell(Progress::Step);
             done(&cell.row);
             Ok((cell, results))
         })?;
@@ -101,12 +101,12 @@ impl FigurePlan {
         })?;
         let thresholds = self.thresholds.clone();
         thresholds.iter().for_each(|thresholds| {
-            control.progress.step();
+            control.tell(Progress::Step);
             done(&thresholds.row());
         });
         let traces = in_parallel(control.threads, &self.traces, |point| {
             let trace = Trace::of(point);
-            control.progress.step();
+            control.tell(Progress::Step);
             done(&trace.row());
             Ok(trace)
         })?;
@@ -131,11 +131,15 @@ impl FigurePlan {
         }
     }
 
-    fn simulate(&self, at: usize, control: &Control<'_>) -> Result<Refined, RunError> {
+    fn simulate(&self, at: usize, control: &Control<'_, Progress>) -> Result<Refined, RunError> {
         let (started, (workload, point)) = (Instant::now(), &self.points[at]);
-        let crew = Crew { threads: 1, stop: control.stop, progress: &|more| control.progress.requests(more) };
-        let results = experiment(point, false, Judged::Reported)
-            .run(&crew)
+        let alone = Control {
+            threads: 1,
+            stop: control.stop,
+            progress: &|more| control.tell(Progress::Requests(more)),
+        };
+        let results = experiment(point, false, StopOn::Reported)
+            .run(&alone)
             .map_err(|source| RunError { point: self.called(at), source })?;
         let id = CellId { figure: self.figure, at };
         Ok((Cell::new(id, (workload, point), &results, started.elapsed().as_secs_f64()), results))
@@ -149,20 +153,24 @@ impl FigurePlan {
         &self,
         want: &Want,
         results: &Results,
-        control: &Control<'_>,
+        control: &Control<'_, Progress>,
     ) -> Result<Refined, RunError> {
         let (started, (workload, point)) = (Instant::now(), &self.points[want.cell.at]);
         let mut results = results.clone();
         let more = want.replications.saturating_sub(results.accounts.len());
-        let crew = Crew { threads: 1, stop: control.stop, progress: &|more| control.progress.requests(more) };
-        experiment(point, false, Judged::Reported)
-            .extend(&mut results, more as u32, &crew)
+        let alone = Control {
+            threads: 1,
+            stop: control.stop,
+            progress: &|more| control.tell(Progress::Requests(more)),
+        };
+        experiment(point, false, StopOn::Reported)
+            .extend(&mut results, more as u32, &alone)
             .map_err(|source| RunError { point: self.called(want.cell.at), source })?;
         Ok((Cell::new(want.cell, (workload, point), &results, started.elapsed().as_secs_f64()), results))
     }
 }
 
-fn hurried(measure: &Measure) -> Measure {
+fn shortened(measure: &Measure) -> Measure {
     let less = |requests: u64| (requests / QUICK_SHARE).max(REQUESTS_MIN);
     let warm_up = match measure.warm_up {
         caudal_config::WarmUp::Requests(requests) => caudal_config::WarmUp::Requests(less(requests)),

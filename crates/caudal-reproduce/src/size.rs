@@ -55,7 +55,7 @@ impl Size {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Compared {
     pub(crate) size: Size,
-    /// Our effect over the paper's; negative if it goes the other way. Missing for ranges.
+    /// Our effect over the paper's; negative if it has the other direction. Missing for ranges.
     pub(crate) share: Option<f64>,
 }
 

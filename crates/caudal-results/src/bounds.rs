@@ -9,10 +9,10 @@ use caudal_policy::rebalance::RebalanceConfig;
 use caudal_report::chart::Unit;
 use caudal_sim::engine::{Event, Length, Observer, Run, simulate};
 
-use crate::control::Control;
 use crate::error::ResultsError;
+use crate::{Control, Progress};
 
-/// Requests that are looked at.
+/// Requests that are checked.
 const REQUESTS: u64 = 100_000;
 
 /// Counts broken bounds, with the time of the first.
@@ -44,7 +44,7 @@ impl Observer for &mut Watch {
 /// If no point has any.
 pub fn check(
     points: &[Point],
-    control: &Control<'_>,
+    control: &Control<'_, Progress>,
     said: &dyn Fn(&str, &str),
 ) -> Result<usize, ResultsError> {
     let with_bounds: Vec<&Point> = points.iter().filter(|point| has_bounds(point)).collect();
@@ -58,7 +58,7 @@ pub fn check(
     for point in &with_bounds {
         let mut watch = Watch::default();
         simulate(&run(point), &mut watch);
-        control.progress.step();
+        control.tell(Progress::Step);
         bad += usize::from(!watch.broken.is_empty());
         said(&point.key, &in_words(&watch));
     }

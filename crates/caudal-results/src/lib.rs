@@ -7,12 +7,12 @@
 //! * [`timeline`] draws what cores do in a window of a run, [`bounds`] checks what lanes promise after every event.
 //! * [`table`], [`columns`] and [`describe`] put numbers, tables and systems into words.
 //!
-//! Nothing here prints, and nothing asks for a terminal: progress is told to a [`Progress`], and a flag in [`Control`] stops what runs.
+//! Nothing here prints, and nothing asks for a terminal: a [`Control`] has the number of threads, the flag that stops what runs, and the listener that is told its
+//! [`Progress`].
 
 pub mod answers;
 pub mod bounds;
 pub mod columns;
-mod control;
 mod csv;
 pub mod describe;
 #[cfg(feature = "host")]
@@ -24,12 +24,13 @@ pub mod files;
 mod journal;
 #[cfg(feature = "host")]
 mod meta;
+mod progress;
 mod sweep;
 mod sweep_report;
 pub mod table;
 pub mod timeline;
 
-pub use control::{Control, NoProgress, Progress};
+pub use caudal_sim::experiment::Control;
 pub use csv::table as csv;
 #[cfg(feature = "host")]
 pub use directory::{HDR, ResultsDirectory};
@@ -38,5 +39,6 @@ pub use error::ResultsError;
 pub use journal::DirectoryJournal;
 #[cfg(feature = "host")]
 pub use meta::{Meta, Owner, digest, digests};
+pub use progress::Progress;
 pub use sweep::{RowStore, Swept, sweep};
 pub use sweep_report::sweep_report;

@@ -1,4 +1,5 @@
-//! The owner of a results directory: everything that its results depend on, as digests. Who asks the same goes on in it.
+//! The owner of a results directory: everything that its results depend on, as digests. A command that asks the same question
+//! goes on in the directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};

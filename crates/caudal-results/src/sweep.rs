@@ -8,8 +8,8 @@ use caudal_row::Row;
 use caudal_sim::experiment::Results as PointResults;
 use caudal_sim::sweep::{Sweep, SweepError};
 
-use crate::control::Control;
 use crate::error::ResultsError;
+use crate::{Control, Progress};
 
 /// A place where the rows of a sweep are safe as soon as they are there.
 pub trait RowStore: Send {
@@ -47,11 +47,12 @@ pub struct Swept {
     pub outcome: Result<(), ResultsError>,
 }
 
-/// Simulates the points that `store` does not have yet; `on_row` gets every row in the order of the points.
+/// Simulates the points that `store` does not have yet, `quick` with less precision; `on_row` gets every row in the order of the points.
 pub fn sweep(
     points: &[Point],
+    quick: bool,
     store: Option<&mut dyn RowStore>,
-    control: &Control<'_>,
+    control: &Control<'_, Progress>,
     on_row: &(dyn Fn(&Row) + Sync),
 ) -> Swept {
     let rows: Vec<Option<Row>> = points.iter().map(|point| found(store.as_deref(), point)).collect();
@@ -59,7 +60,7 @@ pub fn sweep(
         rows[index].is_none() || store.as_deref().is_some_and(|store| store.lacks(index, &points[index]))
     };
     let todo: Vec<usize> = (0..points.len()).filter(|&index| lacks(index)).collect();
-    control.progress.set_done((points.len() - todo.len()) as u64);
+    control.tell(Progress::Done((points.len() - todo.len()) as u64));
     let mut collected = Collected { store, rows, shown: 0, written: Ok(()) };
     collected.show_next(on_row);
     let collected = Mutex::new(collected);
@@ -67,10 +68,10 @@ pub fn sweep(
         let mut collected = collected.lock().unwrap_or_else(PoisonError::into_inner);
         collected.take(index, &points[index], row, of);
         collected.show_next(on_row);
-        control.progress.step();
+        control.tell(Progress::Step);
     };
-    let requests = |more| control.progress.requests(more);
-    let Control { threads, quick, stop, .. } = *control;
+    let requests = |more| control.tell(Progress::Requests(more));
+    let Control { threads, stop, .. } = *control;
     let outcome = Sweep { points, quick, threads, stop, progress: &requests }.run(&todo, &mut done);
     let mut collected = collected.into_inner().unwrap_or_else(PoisonError::into_inner);
     collected.show_rest(on_row);

@@ -11,8 +11,8 @@ use caudal_report::TimelineError;
 use caudal_report::timeline::Timeline;
 use caudal_sim::engine::{Event, Length, Observer, Run, ShortCuts, simulate};
 
-use crate::control::Control;
 use crate::error::ResultsError;
+use crate::{Control, Progress};
 
 /// The longest window, in simulated time: 100 ms.
 const WINDOW_MAX_PS: u64 = 100_000_000_000;
@@ -20,8 +20,8 @@ const WINDOW_MAX_PS: u64 = 100_000_000_000;
 const ITEMS_MAX: usize = 10_000_000;
 /// Most requests that are simulated up to the end of a window: some minutes.
 const REQUESTS_MAX: f64 = 1e9;
-/// Arrivals between two looks at whether to stop.
-const LOOK_EVERY: u64 = 1 << 12;
+/// Arrivals between two polls of whether to stop.
+const POLL_EVERY: u64 = 1 << 12;
 
 /// The part of a run that a timeline shows, in simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Window {
     pub fn watch<'a>(
         &'a self,
         point: &'a Point,
-        control: &'a Control<'a>,
+        control: &'a Control<'a, Progress>,
     ) -> Result<Watched<'a>, ResultsError> {
         let requests = self.check(point, point.mean_gap_ps())?;
         let enough = Arc::new(AtomicBool::new(false));
@@ -77,7 +77,7 @@ impl Window {
             Some(Ended::Interrupted) => Err(ResultsError::Interrupted),
             Some(Ended::TooMuch) => Err(ResultsError::refused(
                 format!("the window has more than {ITEMS_MAX} slices, arrows and marks"),
-                "choose a shorter one; a few hundred microseconds are what one can look at",
+                "choose a shorter one; a few hundred microseconds can be read on a screen",
             )),
         }
     }
@@ -155,7 +155,7 @@ struct Drawer<'a> {
     enough: Arc<AtomicBool>,
     /// The reason why the run was told to stop; what the run still shows until it does is left out.
     ended: Option<Ended>,
-    control: &'a Control<'a>,
+    control: &'a Control<'a, Progress>,
     arrived: u64,
     running: Vec<Option<Slice>>,
     /// Requests that were preempted and have not completed.
@@ -168,7 +168,7 @@ impl<'a> Drawer<'a> {
         classes: &'a [String],
         window: &'a Window,
         enough: Arc<AtomicBool>,
-        control: &'a Control<'a>,
+        control: &'a Control<'a, Progress>,
     ) -> Drawer<'a> {
         Drawer {
             classes,
@@ -194,17 +194,17 @@ impl<'a> Drawer<'a> {
         }
     }
 
-    /// Now and then: is it time to stop?
-    fn look(&mut self, now_ps: u64) {
+    /// Polls, every [`POLL_EVERY`] arrivals, whether to stop.
+    fn poll(&mut self, now_ps: u64) {
         if now_ps >= self.window.to_ps {
             return self.end(Ended::Shown);
         }
-        if self.arrived.is_multiple_of(LOOK_EVERY) {
+        if self.arrived.is_multiple_of(POLL_EVERY) {
             if self.control.stop.load(Ordering::Relaxed) {
                 return self.end(Ended::Interrupted);
             }
-            self.control.progress.set_done((100.0 * now_ps as f64 / self.window.to_ps as f64) as u64);
-            self.control.progress.requests(LOOK_EVERY);
+            self.control.tell(Progress::Done((100.0 * now_ps as f64 / self.window.to_ps as f64) as u64));
+            self.control.tell(Progress::Requests(POLL_EVERY));
         }
         if self.items.len() > ITEMS_MAX {
             self.end(Ended::TooMuch);
@@ -248,7 +248,7 @@ impl Observer for &mut Drawer<'_> {
         match event {
             Event::Arrived { .. } => {
                 self.arrived += 1;
-                self.look(now_ps);
+                self.poll(now_ps);
             }
             Event::Started { worker, number, class } => {
                 let core = worker as usize;
@@ -304,7 +304,7 @@ mod tests {
 
     fn watch(window: &str, system: &str, stop: bool) -> Result<Vec<u8>, ResultsError> {
         let stop = std::sync::atomic::AtomicBool::new(stop);
-        let control = Control { threads: 1, quick: true, stop: &stop, progress: &crate::NoProgress };
+        let control = Control { threads: 1, stop: &stop, progress: &|_| {} };
         let (window, point) = (Window::parse(window)?, point(system));
         let mut trace = Vec::new();
         window.watch(&point, &control)?.write(&mut trace).expect("memory can be written");

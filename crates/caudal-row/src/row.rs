@@ -223,7 +223,7 @@ pub struct WaitByCause {
     /// Of that, while workers of the pool ran requests longer than the mean; `null` under preemption. Of whoever waits
     /// in the time in which the measured requests arrive: where few wait very long, the part is a rough one.
     pub behind_long: Option<f64>,
-    /// Between first service and completion, waiting for the next turn.
+    /// Between first service and completion, waiting for the next slice.
     #[serde(deserialize_with = "number")]
     pub preempted: f64,
     /// On a core that did something for the scheduler.
@@ -282,7 +282,7 @@ pub struct Overheads {
     pub moving: f64,
     /// Placing requests at other cores.
     pub placing: f64,
-    /// Turning from one task to the next, beginning and finishing requests included.
+    /// Switching from one task to the next, beginning and finishing requests included.
     pub switching: f64,
     /// Taken away by the machine; only where `costs.stalls` says that it takes cores away.
     #[serde(skip_serializing_if = "is_zero")]

@@ -3,12 +3,16 @@
 //!
 //! * [`engine`]: one run. Same seed, same bits; memory follows the backlog, not the number of requests.
 //! * [`experiment`]: replications of a run until its statistics are precise enough, on any number of threads.
+//! * [`sweep`]: the experiments of many points (feature `host`).
 //! * [`recorded`]: arrivals as they were recorded, from the first to the last.
 //! * [`steady`]: how long runs have to be, and whether they were.
 //! * [`lanes`]: how busy lanes with cores of their own are, by arithmetic.
 //! * [`thresholds`]: tail-control's table for a service and a load.
 //! * [`replay`]: whether a runtime decided as the simulator does.
 //! * [`row`]: what comes out, as JSON.
+//!
+//! The feature `host`, which is on by default, has everything that needs threads or a clock. Without it all else builds and gives the
+//! same results, on the thread of the caller.
 //!
 //! Time is in whole picoseconds. The order of events is total: by time, then arrivals, tasks handed over,
 //! workers by id, ticks.
@@ -20,6 +24,7 @@ pub mod lanes;
 pub mod replay;
 pub mod row;
 pub mod sweep;
+mod threads;
 pub mod thresholds;
 
 pub use self::experiment::{recorded, steady};

@@ -213,7 +213,8 @@ fn dispatcher(log: &DecisionLog, system: &System, thread: &ThreadLog, comparison
     }
 }
 
-/// Every thread that hands in requests is a dispatcher of its own, who counts the workers from another one on.
+/// Compares the placements of the threads that submit requests. Each of them is a dispatcher of its own, which numbers the workers from
+/// a different one on.
 fn submitters(log: &DecisionLog, system: &System, thread: &ThreadLog, comparison: &mut Comparison) {
     let workers = log.header.workers;
     let mut threads = HashMap::new();

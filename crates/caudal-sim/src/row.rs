@@ -163,8 +163,8 @@ fn overheads(results: &Results, probe_factor: f64, dedicated: f64) -> Overheads 
     let busy = share(|account| account.busy_ps);
     let dedicated = dedicated_ps / held;
     let stalled = share(|account| account.stalled_ps);
-    let turning = placing + switching + stalled;
-    let idle = (1.0 - busy - looking - moving - turning - allocating - dedicated).max(0.0);
+    let overhead = placing + switching + stalled;
+    let idle = (1.0 - busy - looking - moving - overhead - allocating - dedicated).max(0.0);
     let probes = busy * (1.0 - 1.0 / probe_factor);
     Overheads { probes, looking, moving, placing, switching, stalled, allocating, idle, dedicated }
 }

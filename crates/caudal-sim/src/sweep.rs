@@ -1,15 +1,22 @@
-//! Many points on several threads.
+//! From a point of a file to its experiment, and many points on several threads. Called by all who simulate what a file says.
 
+#[cfg(feature = "host")]
 use std::sync::Mutex;
+#[cfg(feature = "host")]
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+#[cfg(feature = "host")]
 use std::time::Instant;
 
 use caudal_config::Point;
 
-use crate::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
+#[cfg(feature = "host")]
+use crate::experiment::{Control, ExperimentError, Results};
+use crate::experiment::{Experiment, StopOn};
+#[cfg(feature = "host")]
 use crate::row::{Row, row_of};
 
 /// A sweep over points.
+#[cfg(feature = "host")]
 pub struct Sweep<'a> {
     /// The points that are simulated, in the order in which they are started.
     pub points: &'a [Point],
@@ -24,6 +31,7 @@ pub struct Sweep<'a> {
 }
 
 /// Why a sweep ended early.
+#[cfg(feature = "host")]
 #[derive(Debug, thiserror::Error)]
 #[error("point {point}: {source}")]
 pub struct SweepError {
@@ -34,7 +42,7 @@ pub struct SweepError {
 }
 
 /// The experiment that a point of a file asks for.
-pub fn experiment<'a>(point: &'a Point, quick: bool, judged: Judged) -> Experiment<'a> {
+pub fn experiment<'a>(point: &'a Point, quick: bool, stop_on: StopOn) -> Experiment<'a> {
     Experiment {
         system: &point.system,
         costs: &point.costs,
@@ -43,10 +51,11 @@ pub fn experiment<'a>(point: &'a Point, quick: bool, judged: Judged) -> Experime
         mean_gap_ps: point.mean_gap_ps(),
         measure: &point.measure,
         quick,
-        judged,
+        stop_on,
     }
 }
 
+#[cfg(feature = "host")]
 impl Sweep<'_> {
     /// Simulates all points that `todo` names by their index; `done` gets each row as soon as it is there, with
     /// the results that it sums up.
@@ -90,9 +99,9 @@ impl Sweep<'_> {
     fn one(&self, index: usize, threads: usize) -> Result<(Row, Results), SweepError> {
         let point = &self.points[index];
         let started = Instant::now();
-        let crew = Crew { threads: threads.max(1), stop: self.stop, progress: self.progress };
-        let results = experiment(point, self.quick, Judged::Reported)
-            .run(&crew)
+        let control = Control { threads: threads.max(1), stop: self.stop, progress: self.progress };
+        let results = experiment(point, self.quick, StopOn::Reported)
+            .run(&control)
             .map_err(|source| SweepError { point: point.key.clone(), source })?;
         Ok((row_of(point, &results, started.elapsed().as_secs_f64()), results))
     }

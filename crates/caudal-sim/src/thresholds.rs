@@ -1,6 +1,6 @@
 //! From a service to the bins that tail-control's table is made of.
 //!
-//! What the bins are, the paper leaves to the service provider: here they are as wide as each other on a logarithmic
+//! The paper leaves the choice of bins to the service provider. Here all bins have the same width on a logarithmic
 //! scale, so that a heavy tail is told apart as well as the bulk; [`Binning::Paper`] has equal ones, all of whose work is
 //! their maximum.
 //!

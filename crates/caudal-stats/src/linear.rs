@@ -111,7 +111,7 @@ mod tests {
     use crate::{Histogram, Replicated, ratio_of_sums};
 
     #[test]
-    fn a_ratio_of_sums_is_the_one_of_the_books() {
+    fn a_ratio_of_sums_is_the_ratio_of_totals() {
         let parts = [(3.0, 4.0), (5.0, 8.0), (4.0, 4.0), (7.0, 9.0)];
         let (linear, plain) = (Linear::ratio_of_sums(&parts).interval(0.9), ratio_of_sums(&parts, 0.9));
         assert!((linear.estimate - plain.estimate).abs() < 1e-12);

@@ -27,7 +27,7 @@
 //!   ρ from 0.5 to 0.99, are within 0.5 % of their end after 3.7 to 4.1 such constants from ρ = 0.9 on (up to 5.3 for
 //!   k = 10, where the running services take as long). So a relaxation time, of which [`WARM_UP`] are left out, is 1.6 of
 //!   them. (Ca² + Cs²)/2 multiplies it as in any queue under load.
-//! * *With thieves.* An idle core looks at a queue every `check`; at each queue (1 − ρ)/check cores look in a unit of time,
+//! * *With thieves.* An idle core checks a queue every `check`; at each queue (1 − ρ)/check cores check in a unit of time,
 //!   and whoever finds a request that waits takes it. To a queue that is longer than the others that is as good as so much
 //!   more service.
 //! * *With others that are asked for help* once a request has waited for longer than a threshold: up to there a queue fills
@@ -125,7 +125,7 @@ pub enum Choice {
 pub enum Help {
     /// Nobody.
     None,
-    /// Idle cores, each of which looks at so many queues in the time of a mean service.
+    /// Idle cores, each of which checks so many queues in the time of a mean service.
     Thieves(f64),
     /// Cores that are asked, once a request has waited for so many mean services.
     Asked(f64),
@@ -157,20 +157,20 @@ impl Apart {
     /// ```
     pub fn filling(&self) -> f64 {
         let Apart { each, queues, choice, help } = *self;
-        let chosen = |choices: f64, looks: f64| {
-            let slack = (1.0 - each.busy) * (1.0 + looks);
+        let chosen = |choices: f64, checks: f64| {
+            let slack = (1.0 - each.busy) * (1.0 + checks);
             let constant = each.busy * (each.arrivals + each.services) / 2.0 / (slack * choices.ln());
             each.running() + if each.is_full() { f64::INFINITY } else { CHOICE * constant }
         };
-        let of_each = |looks: f64| match choice {
-            Choice::Chance => each.helped((1.0 - each.busy) * looks / each.servers),
-            Choice::ShortestOf(choices) if choices > 1.0 => chosen(choices, looks).min(each.relaxation()),
+        let of_each = |checks: f64| match choice {
+            Choice::Chance => each.helped((1.0 - each.busy) * checks / each.servers),
+            Choice::ShortestOf(choices) if choices > 1.0 => chosen(choices, checks).min(each.relaxation()),
             Choice::ShortestOf(_) => each.relaxation(),
         };
         queues
             * match help {
                 Help::None => of_each(0.0),
-                Help::Thieves(looks) => of_each(looks),
+                Help::Thieves(checks) => of_each(checks),
                 Help::Asked(after) => {
                     let until = each.busy * each.servers * after * after / (each.arrivals + each.services);
                     of_each(0.0).min(chosen(2.0, 0.0) + until)
@@ -229,7 +229,7 @@ mod tests {
             services(Choice::ShortestOf(1024.0), Help::None) < 5.0,
             "all of them: what runs, and little more"
         );
-        // Thieves that look at forty queues in the time of a service leave nothing to fill up.
+        // Thieves that check forty queues in the time of a service leave nothing to fill up.
         assert!(services(chance, Help::Thieves(40.0)) < 3.0);
         assert!(
             services(chance, Help::Thieves(0.1)) > 200.0,

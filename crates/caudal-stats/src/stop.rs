@@ -12,7 +12,7 @@ use crate::estimate::Estimate;
 /// Threads may run ahead; what they finish beyond the stopping replication must be thrown away, else the result
 /// would depend on how many threads there were. [`InOrder`] hands results out in that order.
 ///
-/// Looking after every replication stops a little too often where the interval happens to be too narrow. Measured
+/// An interim analysis after every replication stops a little too often where the interval happens to be too narrow. Measured
 /// coverage at the stop (nominal 95 %, ± 10 %, from 5 replications on, M/M/1, 400 experiments each): means and
 /// medians 93–97 %; p99 at load 0.5 with 1000 / 5000 requests each 91 / 94 %; p99 at load 0.8 with 5000 / 20,000
 /// requests each 89 / 92 %. So make replications so long that about ten of them are enough.

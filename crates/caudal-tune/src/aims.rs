@@ -1,6 +1,5 @@
-//! Targets in the terms of a workload, and which of them nobody can meet: no request is done before its span, nor before
-//! all cores together have done its work.
-//! Questions are checked by it, and probes are judged by it.
+//! Targets in the terms of a workload, and targets that no system can meet: no request is done before its span, nor before all cores
+//! together have done its work. Questions are checked by it, and probes are judged by it.
 
 use caudal_config::{LatencyTarget, Limit, Metric, Statistic};
 use caudal_policy::Picos;

@@ -16,13 +16,13 @@ use caudal_config::{
 use caudal_policy::contexts::LoadAdaptationConfig;
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_policy::{List, Picos};
-use caudal_sim::experiment::{Experiment, ExperimentError, Judged, Quantity, Results};
+use caudal_sim::experiment::{Experiment, ExperimentError, Quantity, Results, StopOn};
 use caudal_stats::paired::{Metric, typical_ratio};
 use caudal_stats::{Estimate, Replicated};
 use serde::{Deserialize, Serialize};
 
 use crate::aims::class_of;
-use crate::{Crew, Journal, Phase, Progress, TuneError, parallel};
+use crate::{Control, Journal, Phase, Progress, TuneError, parallel};
 
 /// Rates that all numbers of contexts are simulated at, over what the core carries with all of them.
 const SHARES: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
@@ -46,7 +46,7 @@ pub struct ProfileQuestion<'a> {
     pub costs: &'a Costs,
     /// Numbers of contexts to choose among, increasing; the most is at most what a core has.
     pub counts: Vec<u32>,
-    /// How long arrivals are counted before the table is looked at.
+    /// How long arrivals are counted before the table is applied.
     pub window: Picos,
     /// The statistic that is to be as short as possible.
     pub target: &'a LatencyStatistic,
@@ -119,16 +119,16 @@ pub struct BreakEven {
 /// What can not be asked, and [`TuneError::Interrupted`] if nothing is known yet.
 pub fn profile(
     question: &ProfileQuestion<'_>,
-    crew: &Crew<'_, Progress>,
+    control: &Control<'_, Progress>,
     journal: &dyn Journal,
 ) -> Result<Profile, TuneError> {
-    let bench = ProfileRuns::new(question, crew, journal)?;
+    let context = ProfileRuns::new(question, control, journal)?;
     let most_per_s = question.system.capacity() / f64::from(question.system.cores)
         * (1e12 / question.workload.service.mean_ps());
     let rates: Vec<f64> = SHARES.iter().map(|share| share * most_per_s).collect();
-    let seen = bench.along(&rates)?;
+    let seen = context.along(&rates)?;
     let steps = match seen.len() == rates.len() {
-        true => best_counts(&question.counts, |from, to| bench.crossing(&seen, from, to)),
+        true => best_counts(&question.counts, |from, to| context.crossing(&seen, from, to)),
         false => Err(TuneError::Interrupted),
     };
     let steps = match steps {
@@ -148,7 +148,7 @@ pub fn profile(
             .windows(2)
             .filter_map(|pair| Some(BreakEven { from: pair[0].0, to: pair[1].0, per_s: pair[1].1? }))
             .collect(),
-        simulated: bench.simulated.into_inner(),
+        simulated: context.simulated.into_inner(),
         interrupted: steps.is_none(),
     })
 }
@@ -167,7 +167,8 @@ enum Crossing {
 /// A number of contexts, and the rate from which on it is the best; none for the first.
 type Stretch = (u32, Option<Estimate>);
 
-/// The best number at each rate. Who is overtaken by a higher number before it is best itself, never is.
+/// The best number at each rate. A number that is overtaken by a higher one before it is the best is
+/// never the best.
 fn best_counts(
     counts: &[u32],
     mut crossing: impl FnMut(u32, u32) -> Result<Crossing, TuneError>,
@@ -234,7 +235,7 @@ impl SeenAtRate {
 
 struct ProfileRuns<'a> {
     question: &'a ProfileQuestion<'a>,
-    crew: &'a Crew<'a, Progress>,
+    control: &'a Control<'a, Progress>,
     contexts: ContextsConfig,
     journal: &'a dyn Journal,
     target: Quantity,
@@ -246,7 +247,7 @@ struct ProfileRuns<'a> {
 impl<'a> ProfileRuns<'a> {
     fn new(
         question: &'a ProfileQuestion<'a>,
-        crew: &'a Crew<'a, Progress>,
+        control: &'a Control<'a, Progress>,
         journal: &'a dyn Journal,
     ) -> Result<ProfileRuns<'a>, TuneError> {
         let wrong = |fault: &str| TuneError::Contexts(fault.to_owned());
@@ -282,7 +283,7 @@ impl<'a> ProfileRuns<'a> {
         let target = Quantity { class, metric: *metric, percentile, ..Quantity::default() };
         Ok(ProfileRuns {
             question,
-            crew,
+            control,
             contexts,
             journal,
             target,
@@ -317,7 +318,7 @@ impl<'a> ProfileRuns<'a> {
             mean_gap_ps: 1e12 / rate_per_s,
             measure,
             quick: false,
-            judged: Judged::Reported,
+            stop_on: StopOn::Reported,
         }
     }
 
@@ -340,10 +341,10 @@ impl<'a> ProfileRuns<'a> {
             wait: self.question.measure.wait || self.target.metric == caudal_config::Metric::Wait,
             ..self.question.measure.clone()
         };
-        let progress = |requests| (self.crew.progress)(Progress { phase: Phase::Tuning, requests });
-        let crew = Crew { threads, stop: self.crew.stop, progress: &progress };
+        let progress = |requests| (self.control.progress)(Progress { phase: Phase::Tuning, requests });
+        let control = Control { threads, stop: self.control.stop, progress: &progress };
         let results =
-            self.experiment(&system, rate_per_s, &measure).run(&crew).map_err(|error| match error {
+            self.experiment(&system, rate_per_s, &measure).run(&control).map_err(|error| match error {
                 ExperimentError::Interrupted(_) => TuneError::Interrupted,
                 ExperimentError::Variant(message) => {
                     TuneError::Simulator { system: system.name.clone(), message }
@@ -408,7 +409,7 @@ impl<'a> ProfileRuns<'a> {
     fn along(&self, rates: &[f64]) -> Result<Vec<SeenAtRate>, TuneError> {
         let mut work: Vec<(usize, Option<Result<SeenAtRate, TuneError>>)> =
             (0..rates.len()).map(|entry| (entry, None)).collect();
-        parallel::each(self.crew.threads.max(1), &mut work, |(entry, done), threads| {
+        parallel::each(self.control.threads.max(1), &mut work, |(entry, done), threads| {
             *done = Some(self.see((CURVES, *entry), &self.question.counts, rates[*entry], threads));
         });
         let mut seen = Vec::new();
@@ -459,7 +460,7 @@ impl<'a> ProfileRuns<'a> {
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
             let place = (CROSSINGS, self.between.fetch_add(1, Ordering::Relaxed));
-            let seen = self.see(place, &[from, to], middle, self.crew.threads.max(1))?;
+            let seen = self.see(place, &[from, to], middle, self.control.threads.max(1))?;
             let Some(ratio) = seen.ratio(from, to) else { break };
             known.push((middle, ratio));
             if ratio.estimate < 1.0 {

@@ -61,9 +61,9 @@ impl Candidate {
         Route::of(&self.plan.system, &self.plan.costs).ok()
     }
 
-    /// Does the engine take its turns one by one, so that a request costs as many events as it has turns?
-    pub(crate) fn turns_are_events(&self) -> bool {
-        self.route().is_some_and(|route| route.takes_turns_one_by_one(&self.plan.system))
+    /// Does the engine simulate each of its slices, so that a request costs as many events as it has slices?
+    pub(crate) fn slices_are_events(&self) -> bool {
+        self.route().is_some_and(|route| route.simulates_each_slice(&self.plan.system))
     }
 
     /// Does it stop requests in the middle?

@@ -87,7 +87,7 @@ fn candidate(preset: &'static Preset, question: &Question) -> Result<Candidate, 
     let plan = SystemPlan::of_preset(preset, workers).with_costs(&question.costs);
     let mut plan = plan.map_err(|error| error.to_string())?;
     set_target(&mut plan.system.parallelism, question);
-    let host = if runtime { coherence::Host::Runtime } else { coherence::Host::Simulator };
+    let host = if runtime { coherence::SystemHost::Runtime } else { coherence::SystemHost::Simulator };
     if let Some(incoherence) = coherence::check(&plan.system, &plan.costs, host).first() {
         return Err(format!("{}: {}", incoherence.rule.refused, incoherence.rule.why));
     }

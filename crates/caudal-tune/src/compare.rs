@@ -8,7 +8,7 @@
 use caudal_config::{Measure, SystemPlan, WarmUp, Workload};
 use caudal_policy::Picos;
 use caudal_sim::experiment::{
-    ClassResults, Crew, Experiment, ExperimentError, Judged, Results, quick_requests,
+    ClassResults, Control, Experiment, ExperimentError, Results, StopOn, quick_requests,
 };
 use caudal_sim::recorded::Recorded;
 use caudal_stats::Estimate;
@@ -87,10 +87,10 @@ pub struct Compared {
 ///
 /// # Errors
 /// [`TuneError::Interrupted`], and what the simulator can not do.
-pub fn compare(contest: &Contest<'_>, crew: &Crew<'_>) -> Result<Compared, TuneError> {
+pub fn compare(contest: &Contest<'_>, control: &Control<'_>) -> Result<Compared, TuneError> {
     let warm_up = match contest.measure.warm_up {
         WarmUp::Auto => {
-            let found = |side| Ok(contest.run(side, WarmUp::Auto, 1_000, 2, crew)?.warm_up);
+            let found = |side| Ok(contest.run(side, WarmUp::Auto, 1_000, 2, control)?.warm_up);
             let both: [Result<u64, TuneError>; 2] = [found(0), found(1)];
             let [first, second] = both;
             WarmUp::Requests(first?.max(second?))
@@ -107,12 +107,12 @@ pub fn compare(contest: &Contest<'_>, crew: &Crew<'_>) -> Result<Compared, TuneE
         _ => FIRST_REQUESTS,
     };
     if let Some(count) = contest.workload.arrivals.count() {
-        return contest.play((count, warm_up), most * u64::from(PAIRS), crew);
+        return contest.play((count, warm_up), most * u64::from(PAIRS), control);
     }
     let mut length = contest.measure.requests.unwrap_or(first).min(most);
     let pairs = contest.measure.replications.unwrap_or(PAIRS);
     loop {
-        let side = |side| contest.run(side, warm_up, length, pairs, crew);
+        let side = |side| contest.run(side, warm_up, length, pairs, control);
         let both = [side(0)?, side(1)?];
         let compared = contest.compared(&both)?;
         let longer = (length * LONGER).min(most);
@@ -138,13 +138,13 @@ impl Contest<'_> {
         &self,
         (count, warm_up): (u64, WarmUp),
         limit: u64,
-        crew: &Crew<'_>,
+        control: &Control<'_>,
     ) -> Result<Compared, TuneError> {
         let length = self.measure.requests.unwrap_or(count).min(count);
         let most = (limit / length.max(1)).clamp(2, PLAYS_MAX) as u32;
         let mut pairs = self.measure.replications.unwrap_or(PAIRS.min(most));
         loop {
-            let side = |side| self.run(side, warm_up, length, pairs, crew);
+            let side = |side| self.run(side, warm_up, length, pairs, control);
             let both = [side(0)?, side(1)?];
             let compared = self.compared(&both)?;
             let more = (pairs * LONGER as u32).min(most);
@@ -162,14 +162,14 @@ impl Contest<'_> {
         warm_up: WarmUp,
         requests: u64,
         replications: u32,
-        crew: &Crew<'_>,
+        control: &Control<'_>,
     ) -> Result<Results, TuneError> {
         let system = &self.systems[side].system;
         let mut measure = Measure { warm_up, replications: Some(replications), ..self.measure.clone() };
         // Whole cycles of what arrives, unless another length was asked for.
         let whole = self.experiment(side, &measure).whole_cycles(requests as f64).round() as u64;
         measure.requests = Some(if self.measure.requests.is_some() { requests } else { whole });
-        self.experiment(side, &measure).run(crew).map_err(|error| match error {
+        self.experiment(side, &measure).run(control).map_err(|error| match error {
             ExperimentError::Interrupted(_) => TuneError::Interrupted,
             ExperimentError::Variant(message) => {
                 TuneError::Simulator { system: system.name.clone(), message }
@@ -187,7 +187,7 @@ impl Contest<'_> {
             mean_gap_ps: 1e12 / self.rate_per_s,
             measure,
             quick: false,
-            judged: Judged::Reported,
+            stop_on: StopOn::Reported,
         }
     }
 

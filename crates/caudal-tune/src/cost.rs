@@ -50,7 +50,7 @@ pub(crate) fn expected(candidate: &Candidate, question: &Question, spot: Spot) -
         return ONE_QUEUE;
     }
     let place = Place::new(candidate, question, spot);
-    let further = place.turns(candidate, service.mean_ps()) + place.walks(candidate) + place.polls(system);
+    let further = place.slices(candidate, service.mean_ps()) + place.walks(candidate) + place.polls(system);
     // Of the usual events, a plain request takes two.
     1.0 + event(candidate) * (further + 2.0 - USUAL_EVENTS).max(0.0)
 }
@@ -71,9 +71,9 @@ pub(crate) fn counted(candidate: &Candidate, question: &Question, spot: Spot, re
 /// The cost of a further event of `candidate`, in requests.
 fn event(candidate: &Candidate) -> f64 {
     let Candidate { plan, .. } = candidate;
-    let only_turns =
+    let only_slices =
         plan.system.rebalance == RebalanceConfig::None && plan.system.allocation.triggers().is_none();
-    if only_turns && candidate.turns_are_events() { SLICE } else { EVENT }
+    if only_slices && candidate.slices_are_events() { SLICE } else { EVENT }
 }
 
 /// A system's load, as cost goes by it.
@@ -93,9 +93,9 @@ impl Place {
     }
 
     /// Time slices of a request, where the host takes them one by one: two events each, but one where nobody else has to run.
-    fn turns(&self, candidate: &Candidate, mean_ps: f64) -> f64 {
+    fn slices(&self, candidate: &Candidate, mean_ps: f64) -> f64 {
         let Candidate { plan, .. } = candidate;
-        if !candidate.turns_are_events() {
+        if !candidate.slices_are_events() {
             return 0.0;
         }
         let quantum = match plan.system.discipline {

@@ -46,7 +46,7 @@ const TIE_FROM: f64 = 0.975;
 
 /// The winner and the systems next to it: indices into a slice of searches.
 #[derive(Clone, Debug)]
-pub(crate) struct Podium {
+pub(crate) struct Ranking {
     pub(crate) winner: usize,
     /// The one that is confirmed to get furthest; the winner may be a simpler one that ties with it.
     pub(crate) furthest: usize,
@@ -69,7 +69,7 @@ struct BestSystems {
 }
 
 impl BestSystems {
-    /// Of those that fit: who is confirmed to get furthest, and who ties with it.
+    /// Of those that fit: the system that is confirmed to get furthest, and the systems that tie with it.
     fn of(searches: &[Search], fits: impl Fn(&Candidate) -> bool) -> Option<BestSystems> {
         let mut order: Vec<usize> =
             (0..searches.len()).filter(|&index| fits(&searches[index].candidate)).collect();
@@ -92,9 +92,9 @@ impl BestSystems {
     }
 }
 
-impl Podium {
+impl Ranking {
     /// The order of the deployable systems, if one of them passes anywhere.
-    pub(crate) fn of(searches: &[Search]) -> Option<Podium> {
+    pub(crate) fn of(searches: &[Search]) -> Option<Ranking> {
         let BestSystems { simplest: winner, furthest, ties } =
             BestSystems::of(searches, Candidate::deployable)?;
         searches[winner].best()?;
@@ -112,7 +112,7 @@ impl Podium {
             let serial = |candidate: &Candidate| candidate.deployable() && !candidate.forks();
             parallel.extend(BestSystems::of(searches, serial).map(|best| best.furthest));
         }
-        Some(Podium {
+        Some(Ranking {
             winner,
             furthest,
             parallel,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use caudal_config::{Measure, Metric, Point, WarmUp};
 use caudal_policy::random::hash;
-use caudal_sim::experiment::{Experiment, ExperimentError, Judged, Results};
+use caudal_sim::experiment::{Experiment, ExperimentError, Results, StopOn};
 use caudal_sim::row::{Row, row_counting};
 use caudal_sim::steady::{Lengths, Overheads};
 use caudal_sim::sweep::experiment;
@@ -15,11 +15,11 @@ use caudal_stats::{Estimate, relaxation};
 
 use crate::aims::{Aim, aims};
 use crate::candidate::{Candidate, Spot};
-use crate::{Crew, Phase, Progress, Question, TuneError, cost};
+use crate::{Control, Phase, Progress, Question, TuneError, cost};
 
 /// Replications of a stage.
 const REPLICATIONS: u32 = relaxation::REPLICATIONS;
-/// The same of recorded arrivals, each of which is all of them: at least to tell who is clearly behind, at least to know
+/// The same of recorded arrivals, each of which is all of them: at least to tell which systems are clearly behind, at least to know
 /// anything for certain, and so many that little is left open.
 const PLAYS: (u64, u64, u64) = (2, 4, 96);
 /// Most plays of a short file.
@@ -44,7 +44,7 @@ pub(crate) enum LoadVerdict {
 /// How much of what theory asks for a probe gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// A quarter, and at most so many requests a replication: enough to tell who is clearly behind. Near saturation,
+    /// A quarter, and at most so many requests a replication: enough to tell which systems are clearly behind. Near saturation,
     /// systems look better than they are.
     Coarse(u64),
     /// All of it. Only then can anything pass that has to be certain.
@@ -113,11 +113,11 @@ pub(crate) struct ProbeContext<'a> {
 impl<'a> ProbeContext<'a> {
     pub(crate) fn new(
         question: &'a Question,
-        crew: &Crew<'a, Progress>,
+        control: &Control<'a, Progress>,
     ) -> Result<ProbeContext<'a>, TuneError> {
         let aims = aims(question)?;
         let events = AtomicU64::new(0);
-        Ok(ProbeContext { question, aims, stop: crew.stop, progress: crew.progress, events })
+        Ok(ProbeContext { question, aims, stop: control.stop, progress: control.progress, events })
     }
 
     /// Tells of requests that were simulated.
@@ -148,7 +148,7 @@ impl<'a> ProbeContext<'a> {
     pub(crate) fn stage_cost(&self, candidate: &Candidate, spot: Spot, wanted: Wanted) -> u64 {
         let point = candidate.point(self.question, &Arc::new(self.question.measure.clone()), spot);
         let Stage { warm_up, measured, replications } =
-            wanted.stage(&experiment(&point, false, Judged::Reported));
+            wanted.stage(&experiment(&point, false, StopOn::Reported));
         let requests = u64::from(replications).saturating_mul(warm_up.saturating_add(measured));
         (requests as f64 * cost::expected(candidate, self.question, spot) * wanted.correction) as u64
     }
@@ -234,23 +234,23 @@ impl<'a> ProbeContext<'a> {
         let weight = cost::expected(candidate, self.question, spot) * wanted.correction;
         let progress =
             |requests: u64| (self.progress)(Progress { phase, requests: (requests as f64 * weight) as u64 });
-        let crew = Crew { threads, stop: self.stop, progress: &progress };
+        let control = Control { threads, stop: self.stop, progress: &progress };
         let failed = |error| match error {
             ExperimentError::Interrupted(_) => Stopped::Interrupted,
             ExperimentError::Variant(message) => {
                 Stopped::Failed(TuneError::Simulator { system: point.key.clone(), message })
             }
         };
-        let blank = experiment(&point, false, Judged::Reported);
+        let blank = experiment(&point, false, StopOn::Reported);
         let Stage { mut warm_up, measured, replications } = wanted.stage(&blank);
         let mut pilots = 0;
         if confirming {
-            warm_up = warm_up.max(blank.find_warm_up(&crew, &mut pilots).map_err(failed)?);
+            warm_up = warm_up.max(blank.find_warm_up(&control, &mut pilots).map_err(failed)?);
         }
         (measure.warm_up, measure.requests) = (WarmUp::Requests(warm_up), Some(measured));
         measure.replications = Some(replications);
         let timed = Experiment { measure: &measure, ..blank };
-        let mut results = timed.run(&crew).map_err(failed)?;
+        let mut results = timed.run(&control).map_err(failed)?;
         results.simulated += pilots;
         let overheads = timed.overheads(&results);
         // Where a discipline serves short requests first, a rare class of long ones may pile up for ever while nearly
@@ -308,7 +308,7 @@ impl<'a> ProbeContext<'a> {
 }
 
 impl Probe {
-    /// By its estimates it passes, and nothing speaks against that but intervals whose upper ends nobody knows yet: the
+    /// By its estimates it passes, and only intervals with unknown upper ends speak against that: the
     /// run was too short to see enough of the tail. That says nothing of the system.
     fn lacks_requests(&self) -> bool {
         let open = |estimate: &Estimate| estimate.high.is_infinite();

@@ -15,13 +15,13 @@ use crate::judge::{ProbeContext, Stopped};
 use crate::lanes::{Family, LANES_MAX, LanesQuestion, Layout, Step, climb_for};
 use crate::search::{Effort, Search};
 use crate::setting::{Tried, Tuning};
-use crate::{Budget, Crew, NoJournal, TuneError};
+use crate::{Budget, Control, NoJournal, TuneError};
 
 /// Offered work, probes included, over what the system's workers can do, where lanes are looked for. Where all lanes do well,
 /// the search would find that one queue does, too; what gets furthest shows where that does not.
 const LOADS: [f64; 2] = [0.85, 0.65];
-/// The part of a quota that goes into looking; the rest finds how far what was found gets.
-const LOOKING: u64 = 3;
+/// The search for lanes gets one part in so many of a quota; the rest finds how far the lanes that were found get.
+const SEARCH_DIVISOR: u64 = 3;
 
 /// The family of a candidate's lanes, and how they are, if it has lanes that can be tuned.
 pub(crate) fn lanes_of(candidate: &Candidate) -> Option<(Family, SitaConfig)> {
@@ -74,7 +74,7 @@ pub(crate) fn with_tuned_lanes(candidate: &Candidate, tuned: &[(String, Value)])
 /// furthest, which may be the published ones.
 pub(crate) fn tune_lanes(
     search: &mut Search,
-    bench: &ProbeContext<'_>,
+    context: &ProbeContext<'_>,
     effort: Effort,
 ) -> Result<Option<Tuning>, Stopped> {
     let Some((family, published)) = lanes_of(&search.candidate) else { return Ok(None) };
@@ -82,16 +82,16 @@ pub(crate) fn tune_lanes(
     let (mut chosen, mut tried) = (layout(&published), Vec::new());
     let quota = effort.quota / LOADS.len() as u64;
     for load in LOADS {
-        let question = question(&base, family, bench, load, quota / LOOKING);
-        let (steps, found) = climb(&question, bench, effort)?;
-        let looked: u64 = steps.iter().map(|step| step.requests).sum();
-        (search.simulated, search.charged) = (search.simulated + looked, search.charged + looked);
-        tried.extend(steps.iter().filter_map(|step| summary(step, question.load, bench)));
+        let question = question(&base, family, context, load, quota / SEARCH_DIVISOR);
+        let (steps, found) = climb(&question, context, effort)?;
+        let searched: u64 = steps.iter().map(|step| step.requests).sum();
+        (search.simulated, search.charged) = (search.simulated + searched, search.charged + searched);
+        tried.extend(steps.iter().filter_map(|step| summary(step, question.load, context)));
         let Some(candidate) = with_lanes(&base, family, &found).filter(|_| found != chosen) else { continue };
         let before = search.clone();
         *search = search.restarted(candidate);
-        let quota = quota.saturating_sub(looked);
-        search.narrow(bench, Effort { quota, ..effort }, before.bracket.pass)?;
+        let quota = quota.saturating_sub(searched);
+        search.narrow(context, Effort { quota, ..effort }, before.bracket.pass)?;
         let further = match (search.bracket.pass, before.bracket.pass) {
             (None, _) => false,
             (Some(_), None) => true,
@@ -113,12 +113,12 @@ pub(crate) fn tune_lanes(
 
 fn climb(
     question: &LanesQuestion,
-    bench: &ProbeContext<'_>,
+    context: &ProbeContext<'_>,
     effort: Effort,
 ) -> Result<(Vec<Step>, Layout), Stopped> {
-    let progress = |requests: u64| bench.tell(effort.phase, requests);
-    let crew = Crew { threads: effort.threads, stop: bench.stop, progress: &progress };
-    climb_for(question, crew, &NoJournal).map_err(|error| match error {
+    let progress = |requests: u64| context.tell(effort.phase, requests);
+    let control = Control { threads: effort.threads, stop: context.stop, progress: &progress };
+    climb_for(question, control, &NoJournal).map_err(|error| match error {
         TuneError::Interrupted => Stopped::Interrupted,
         error => Stopped::Failed(error),
     })
@@ -128,29 +128,29 @@ fn climb(
 fn question(
     candidate: &Candidate,
     family: Family,
-    bench: &ProbeContext<'_>,
+    context: &ProbeContext<'_>,
     load: f64,
     requests: u64,
 ) -> LanesQuestion {
-    let LatencyTarget { class, statistic, limit } = bench.question.targets[0].clone();
+    let LatencyTarget { class, statistic, limit } = context.question.targets[0].clone();
     // Few that are late: the percentile with as many above it.
     let statistic = match (statistic, limit) {
         (Statistic::Miss(_), Limit::Share(share)) => Statistic::Percentile(100.0 * (1.0 - share)),
         (statistic, _) => statistic,
     };
     LanesQuestion {
-        workload: bench.question.workload.clone(),
-        workload_name: bench.question.workload_name.clone(),
+        workload: context.question.workload.clone(),
+        workload_name: context.question.workload_name.clone(),
         family,
         cores: candidate.plan.system.cores,
         contexts: None,
         load: load / candidate.plan.costs.probe_factor,
         target: LatencyStatistic { class, statistic, metric: limit.metric() },
-        also: bench.question.targets[1..].to_vec(),
+        also: context.question.targets[1..].to_vec(),
         reservations: None,
         lanes_max: LANES_MAX,
         costs: candidate.plan.costs,
-        measure: bench.question.measure.clone(),
+        measure: context.question.measure.clone(),
         budget: Budget { requests },
         // Many layouts in little time.
         quick: true,
@@ -158,8 +158,12 @@ fn question(
     }
 }
 
-fn summary(step: &Step, at: f64, bench: &ProbeContext<'_>) -> Option<Tried> {
+fn summary(step: &Step, at: f64, context: &ProbeContext<'_>) -> Option<Tried> {
     let leader = step.leader.as_ref()?;
     let of = step.tried.iter().find(|tried| tried.layout == *leader)?;
-    Some(Tried { value: leader.to_string(), at, score: of.target.map(|target| target / bench.aims[0].limit) })
+    Some(Tried {
+        value: leader.to_string(),
+        at,
+        score: of.target.map(|target| target / context.aims[0].limit),
+    })
 }

@@ -79,7 +79,7 @@ pub(crate) fn lengthened(candidate: &Candidate) -> Option<Tuning> {
 
 /// `candidate` with a quantum for requests of `service`, where each time slice is an event of the engine.
 fn with_longer_quantum(candidate: Candidate, service: &Service) -> Candidate {
-    let setting = Setting::of(&candidate.plan.system).filter(|_| candidate.turns_are_events());
+    let setting = Setting::of(&candidate.plan.system).filter(|_| candidate.slices_are_events());
     let Some(Setting::Quantum(published)) = setting else {
         return candidate;
     };

@@ -6,7 +6,7 @@
 //!   longer replications are simulated up to a limit, and what is undecided then counts as failed. Nothing passes
 //!   on replications that are shorter than the system's relaxation time asks for (`caudal_sim::steady`): where the
 //!   budget does not reach that far, the highest load is the highest that it reaches. The winner has to pass once
-//!   more on requests that no search has seen; reference lines, which nobody can deploy, are not held to that.
+//!   more on requests that no search has seen; reference lines, which can not be deployed, are not held to that.
 //! * [`Plan`] is what comes out: the winner, a table of all systems with what is certain of each, the rows behind
 //!   it, sentences that say why, and the `policy.toml`.
 //! * A [`Journal`] keeps what a plan has computed as it goes; the same plan, started again with it, goes on there.
@@ -47,7 +47,7 @@ mod show;
 pub mod thresholds;
 mod tune;
 
-pub use caudal_sim::experiment::Crew;
+pub use caudal_sim::experiment::Control;
 
 pub use budget::{Budget, REQUESTS_PER_S};
 pub use candidate::LeftOut;

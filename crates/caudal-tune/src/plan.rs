@@ -59,7 +59,7 @@ pub struct Reach {
     /// The highest load, or fewest cores (dedicated ones included), that passed; none if none did.
     pub pass: Option<f64>,
     /// Was that seen in a run that was long enough, with whole intervals within the targets? If not, only the
-    /// estimates of short runs say so, and near saturation they flatter.
+    /// estimates of short runs say so, and near saturation they are too optimistic.
     pub confirmed: bool,
     /// The furthest, up to `pass`, that was confirmed.
     pub certain: Option<f64>,
@@ -87,7 +87,7 @@ pub struct TargetResult {
 pub struct SystemResult {
     /// Name of the preset.
     pub system: String,
-    /// Why nobody could deploy it, if so: a reference line.
+    /// The reason why it can not be deployed, if it is a reference line.
     pub reference_only: Option<&'static str>,
     /// Cores that serve no requests.
     pub dedicated_cores: u32,
@@ -147,7 +147,7 @@ pub enum Role {
     NoPreemption,
     /// It is what most services run today.
     Today,
-    /// The system is a bound for what is possible: nobody can build it.
+    /// The system is a bound for what is possible: it can not be built.
     Bound,
 }
 

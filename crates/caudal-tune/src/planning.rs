@@ -6,7 +6,7 @@ use crate::journal::{Journal, NoJournal};
 use crate::judge::ProbeContext;
 use crate::plan::Plan;
 use crate::run::Run;
-use crate::{Budget, Crew, Progress, Question, TuneError};
+use crate::{Budget, Control, Progress, Question, TuneError};
 
 /// Finds the best system for `question`.
 ///
@@ -15,8 +15,8 @@ use crate::{Budget, Crew, Progress, Question, TuneError};
 /// # Errors
 /// What can not be asked ([`Question::check`], classes and limits of targets, names of systems), or
 /// [`TuneError::Interrupted`] if nothing is known yet.
-pub fn plan(question: &Question, crew: &Crew<'_, Progress>) -> Result<Plan, TuneError> {
-    plan_with(question, crew, &NoJournal)
+pub fn plan(question: &Question, control: &Control<'_, Progress>) -> Result<Plan, TuneError> {
+    plan_with(question, control, &NoJournal)
 }
 
 /// As [`plan`], with what is computed kept in `journal` as it is made, and what it has already taken from there.
@@ -27,10 +27,10 @@ pub fn plan(question: &Question, crew: &Crew<'_, Progress>) -> Result<Plan, Tune
 /// As [`plan`].
 pub fn plan_with(
     question: &Question,
-    crew: &Crew<'_, Progress>,
+    control: &Control<'_, Progress>,
     journal: &dyn Journal,
 ) -> Result<Plan, TuneError> {
-    match planned(question, crew, journal, Spent::default(), |_| false)? {
+    match planned(question, control, journal, Spent::default(), |_| false)? {
         Planned::Answer(plan) => Ok(*plan),
         Planned::TooFewCores(_) => unreachable!("any number of cores is enough"),
     }
@@ -44,13 +44,13 @@ pub fn plan_with(
 /// As [`plan`].
 pub fn plan_on_enough_cores(
     question: &Question,
-    crew: &Crew<'_, Progress>,
+    control: &Control<'_, Progress>,
     journal: &dyn Journal,
 ) -> Result<(Question, Plan), TuneError> {
     let (mut question, mut spent) = (question.clone(), Spent::default());
     loop {
         let larger = question.machine.larger();
-        match planned(&question, crew, journal, spent, |run| larger.is_some() && run.nobody_passes())? {
+        match planned(&question, control, journal, spent, |run| larger.is_some() && run.nobody_passes())? {
             Planned::Answer(plan) => return Ok((question, *plan)),
             Planned::TooFewCores(so_far) => spent = so_far,
         }
@@ -73,7 +73,7 @@ enum Planned {
 
 fn planned(
     question: &Question,
-    crew: &Crew<'_, Progress>,
+    control: &Control<'_, Progress>,
     journal: &dyn Journal,
     before: Spent,
     too_few_cores: impl Fn(&Run<'_>) -> bool,
@@ -84,9 +84,9 @@ fn planned(
         budget: Budget { requests: budget.saturating_sub(before.charged).max(1) },
         ..question.clone()
     };
-    let bench = ProbeContext::new(&left, crew)?;
+    let context = ProbeContext::new(&left, control)?;
     let (candidates, left_out) = candidates(question)?;
-    let mut run = Run::new(bench, journal, crew.threads, candidates).after(before.steps);
+    let mut run = Run::new(context, journal, control.threads, candidates).after(before.steps);
     run.first_steps();
     if too_few_cores(&run) {
         let (charged, simulated) = run.spent();

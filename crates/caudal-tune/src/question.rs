@@ -1,4 +1,4 @@
-//! What is asked of a plan.
+//! The question that a plan answers: workload, targets, machine, systems, budget. The command and other programs fill it.
 
 use std::sync::Arc;
 

@@ -61,7 +61,7 @@ struct Trial {
 /// Tunes the system of `search` within the quota of `effort`; afterwards it is a search for the chosen setting.
 pub(crate) fn tune(
     search: &mut Search,
-    bench: &ProbeContext<'_>,
+    context: &ProbeContext<'_>,
     effort: Effort,
 ) -> Result<Option<Tuning>, Stopped> {
     let Some(begun) = Setting::of(&search.candidate.plan.system) else { return Ok(None) };
@@ -84,11 +84,11 @@ pub(crate) fn tune(
         };
         let Some(hardness) = search.bracket.pass.or(search.bracket.fail) else { break };
         let cost = |setting: &Setting| {
-            search.restarted(setting.apply(&base)).stage_cost(bench, hardness, effort.precision)
+            search.restarted(setting.apply(&base)).stage_cost(context, hardness, effort.precision)
         };
         let Some(settings) = within(left, settings, chosen, cost) else { break };
         let spent = search.charged;
-        let trials = try_all(search, &base, bench, effort, &settings, hardness)?;
+        let trials = try_all(search, &base, context, effort, &settings, hardness)?;
         left = left.saturating_sub(search.charged - spent);
         let best = trials.iter().filter_map(|trial| Some((trial.score?, trial.setting)));
         let best = best.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(chosen, |(_, setting)| setting);
@@ -96,7 +96,7 @@ pub(crate) fn tune(
         if best != chosen {
             let before = search.clone();
             *search = search.restarted(best.apply(&base));
-            search.narrow(bench, Effort { quota: left, ..effort }, Some(hardness))?;
+            search.narrow(context, Effort { quota: left, ..effort }, Some(hardness))?;
             if search.exhausted && search.bracket.pass.is_none() && before.bracket.pass.is_some() {
                 // Nobody knows how far that one gets.
                 search.go_back_to(before);
@@ -141,7 +141,7 @@ fn within(
 fn try_all(
     search: &mut Search,
     base: &Candidate,
-    bench: &ProbeContext<'_>,
+    context: &ProbeContext<'_>,
     effort: Effort,
     settings: &[Setting],
     hardness: u32,
@@ -162,7 +162,7 @@ fn try_all(
     };
     let before = (search.simulated, search.charged);
     crate::parallel::each(effort.threads, &mut trials, |trial, _| {
-        match trial.search.simulate(bench, one_stage, trial.hardness) {
+        match trial.search.simulate(context, one_stage, trial.hardness) {
             Ok(probe) => trial.score = probe.map(|probe| probe.score).filter(|score| score.is_finite()),
             Err(stopped) => trial.failed = Some(stopped),
         }

@@ -32,7 +32,7 @@ enum Content {
 
 /// The form in which a converted file is best written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ConvertedFormat {
     /// Rows.
     Csv,
     /// A table `[workload]`.
@@ -77,10 +77,10 @@ impl Converted {
     }
 
     /// The form in which this is best written.
-    pub fn kind(&self) -> Kind {
+    pub fn format(&self) -> ConvertedFormat {
         match self.content {
-            Content::Values { .. } | Content::Histograms(_) => Kind::Csv,
-            Content::Percentiles(_) => Kind::Toml,
+            Content::Values { .. } | Content::Histograms(_) => ConvertedFormat::Csv,
+            Content::Percentiles(_) => ConvertedFormat::Toml,
         }
     }
 

@@ -164,7 +164,7 @@ mod tests {
         screen.paragraph("A get waits 136 µs on average for its 2.16 µs.");
         assert_eq!(screen.to_string(), "A get waits 136 µs on average for its\n2.16 µs.\n");
         let mut screen = Screen::plain(44);
-        screen.paragraph("A get waits a while for its first turn: 12.3 µs, 84 % of it.");
+        screen.paragraph("A get waits a while for its first slice: 12.3 µs, 84 % of it.");
         let text = screen.to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 44), "{text}");
         assert!(text.contains("12.3 µs,") && !text.contains("12.3\n"), "{text}");

@@ -1,4 +1,4 @@
-//! What ends a command: the answer no, an error as it is printed, an interruption; each with its [exit code](crate::exit_code).
+//! The ends of a command: the answer no, an error as it is printed, an interruption; each with its [exit code](crate::exit_code).
 
 use std::fmt;
 use std::process::ExitCode;

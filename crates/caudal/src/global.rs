@@ -1,4 +1,4 @@
-//! What all commands share: threads, precision, form of the output, the request to stop.
+//! The options and the state that all commands share: threads, precision, form of the output, the request to stop.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -14,7 +14,7 @@ pub(crate) struct Shared {
     /// Threads to simulate on [default: all cores]
     #[arg(long, global = true, value_name = "N", value_parser = crate::numbers::threads, allow_hyphen_values = true)]
     pub(crate) threads: Option<usize>,
-    /// Settle for 10 % precision: a first look in seconds
+    /// Settle for 10 % precision: a first answer in seconds
     #[arg(long, global = true)]
     pub(crate) quick: bool,
     /// Print one JSON object a line instead of tables
@@ -38,9 +38,9 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// Threads, haste and stop for a library, which tells `progress` how far it is.
-    pub(crate) fn control<'a>(&'a self, progress: &'a dyn Progress) -> Control<'a> {
-        Control { threads: self.threads, quick: self.quick, stop: &self.stop, progress }
+    /// Threads and stop for a library, which tells `progress` how far it is.
+    pub(crate) fn control<'a>(&'a self, progress: &'a (dyn Fn(Progress) + Sync)) -> Control<'a, Progress> {
+        Control { threads: self.threads, stop: &self.stop, progress }
     }
 
     pub(crate) fn new(shared: &Shared) -> miette::Result<Global> {

@@ -50,22 +50,31 @@ impl ProgressLine {
     }
 }
 
-impl Progress for ProgressLine {
-    fn requests(&self, more: u64) {
+impl ProgressLine {
+    /// Shows what a library tells of its progress.
+    pub(crate) fn tell(&self, progress: Progress) {
+        match progress {
+            Progress::Requests(more) => self.requests(more),
+            Progress::Step => self.step(),
+            Progress::MoreSteps(more) => self.bar.inc_length(more),
+            Progress::Done(done) => self.set_done(done),
+        }
+    }
+
+    /// `more` requests have been simulated.
+    pub(crate) fn requests(&self, more: u64) {
         let all = self.requests.fetch_add(more, std::sync::atomic::Ordering::Relaxed) + more;
         let rate = all as f64 / self.began.elapsed().as_secs_f64().max(1e-3) / 1e6;
         self.bar.set_message(format!("{rate:.1} M requests/s"));
     }
 
-    fn step(&self) {
+    /// A step is done.
+    pub(crate) fn step(&self) {
         self.bar.inc(1);
     }
 
-    fn more_steps(&self, more: u64) {
-        self.bar.inc_length(more);
-    }
-
-    fn set_done(&self, done: u64) {
+    /// `done` steps are done in all.
+    pub(crate) fn set_done(&self, done: u64) {
         self.bar.set_position(done);
     }
 }

@@ -1,4 +1,4 @@
-//! What rules ask of a system.
+//! The conditions of the rules of coherence: is this system or this value refused? The table `rules` calls them.
 
 use caudal_policy::Picos;
 use caudal_policy::allocation::{Grow, Shrink};
@@ -132,7 +132,7 @@ fn knows_more(system: &System) -> Option<&'static str> {
         .then_some("it knows what the workload offers at any time")
 }
 
-/// Why nobody could build the system, if so.
+/// The reason why the system can not be built, if there is one.
 pub(crate) fn unbuildable(system: &System) -> Option<&'static str> {
     if let Some(more) = knows_more(system) {
         return Some(more);
@@ -140,7 +140,7 @@ pub(crate) fn unbuildable(system: &System) -> Option<&'static str> {
     if clairvoyant(system) {
         return Some("it knows service times in advance");
     }
-    fluid(system).then_some("its tasks share cores in infinitely small turns")
+    fluid(system).then_some("its tasks share cores in infinitely small slices")
 }
 
 pub(super) fn several_sharing(system: &System) -> bool {

@@ -1,4 +1,4 @@
-//! What does not go together, in one table: the reader refuses it, the docs print it.
+//! The combinations and values that are refused, in one table. The reader of a file refuses them, and the docs print them.
 
 mod broken;
 mod rules;
@@ -13,8 +13,8 @@ use crate::{ContextsConfig, Costs, System};
 
 /// The host that is to run a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Host {
-    /// Virtual time: may also run what nobody could build.
+pub enum SystemHost {
+    /// Virtual time: it also runs systems that can not be built.
     Simulator,
     /// Real cores.
     Runtime,
@@ -66,8 +66,8 @@ pub fn table() -> &'static [Rule] {
 }
 
 /// The rules that a system breaks on `host`; empty if it breaks none.
-pub fn check(system: &System, costs: &Costs, host: Host) -> Vec<Incoherence> {
-    let judged = |rule: &&Rule| host == Host::Runtime || !rule.runtime_only;
+pub fn check(system: &System, costs: &Costs, host: SystemHost) -> Vec<Incoherence> {
+    let judged = |rule: &&Rule| host == SystemHost::Runtime || !rule.runtime_only;
     let broken = |rule: &&'static Rule| (rule.broken)(system, costs);
     let incoherence = |rule: &'static Rule| {
         let contexts = system.contexts.as_ref().filter(|_| rule.name == rules::CONTEXTS);
@@ -86,7 +86,7 @@ pub fn table_markdown() -> String {
     text
 }
 
-/// The shortest quantum: below it a turn is shorter than the switch that ends it.
+/// The shortest quantum: below it a slice is shorter than the switch that ends it.
 pub const QUANTUM_MIN: Picos = Picos::from_nanos(100);
 /// The shortest quantum of the runtime.
 pub const RUNTIME_QUANTUM_MIN: Picos = Picos::from_nanos(500);

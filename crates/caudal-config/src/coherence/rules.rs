@@ -63,10 +63,10 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "contexts-alone",
         refused: "hardware contexts with shedding, an allocation policy, a dispatcher that chooses, or the fluid limit of a discipline; \
-                  stealing with load adaptation, or with looks that take no time",
+                  stealing with load adaptation, or with steal checks that take no time",
         why: "a core chooses among its contexts in hardware and without software in between, so nobody counts a core's requests for a dispatcher, \
               or answers another's flag; which contexts are active is what load adaptation says, by the requests that come to the core, and \
-              stolen ones do not; the fluid limit has no turns that a context could pay for; a thief whose looks take no time would look \
+              stolen ones do not; the fluid limit has no slices that a context could pay for; a thief whose checks take no time would check \
               for ever",
         instead: "take dispatch \"random\", \"round-robin\" or \"sita\", rebalance \"none\" or \"work-stealing\", allocation \"static\", and a \
                   discipline with a quantum, if it can have one",
@@ -122,11 +122,11 @@ pub(super) const RULES: &[Rule] = &[
         refused: "requests that fork, with pools, a dispatcher, stealing or shedding of requests, hardware contexts, a discipline other \
                   than FCFS or processor sharing in quanta, or with some of the cores left unused; \"default-tbb\" with processor sharing \
                   or an allocation policy; a `lane` with processor sharing",
-        why: "tasks of a request go where the parallelism policy says, through a deque for each worker and one queue that workers look at by \
+        why: "tasks of a request go where the parallelism policy says, through a deque for each worker and one queue that workers take from by \
               themselves, so there is no other pool to send a request to and nobody to send it; other disciplines order tasks by what \
               each was served or still needs, which says nothing of a request that is on several cores at a time; no paper says whether \
-              contexts of a core share a deque; \"default-tbb\" has no queue for a task whose turn is over, and its random worker may have \
-              no core; turns do for small requests what a lane is for",
+              contexts of a core share a deque; \"default-tbb\" has no queue for a task whose slice is over, and its random worker may have \
+              no core; slices do for small requests what a lane is for",
         instead: "set pools = 1, discipline = \"fcfs\" or \"processor-sharing\" with a quantum, rebalance = \"none\", dispatch = \"random\", \
                   and `cores` to those that are used, or parallelism = \"serial\"",
         runtime_only: false,
@@ -256,7 +256,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "clairvoyant-age",
         refused: "`age` where requests are known to be large when they are admitted",
-        why: "it never looks at the requests that run",
+        why: "it never checks the requests that run",
         instead: "remove it, or set policy = \"tail-control\"",
         runtime_only: false,
         keys: &["system.parallelism.age"],
@@ -274,7 +274,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "clairvoyant-lane",
         refused: "`lane` where requests are known to be large when they are admitted",
-        why: "it never looks at the requests that run",
+        why: "it never checks the requests that run",
         instead: "remove it, or set policy = \"tail-control\"",
         runtime_only: false,
         keys: &["system.parallelism.lane"],
@@ -283,7 +283,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "clairvoyant-span",
         refused: "`span` where requests are known to be large when they are admitted",
-        why: "it never looks at the requests that run",
+        why: "it never checks the requests that run",
         instead: "remove it, or set policy = \"tail-control\"",
         runtime_only: false,
         keys: &["system.parallelism.span"],
@@ -313,7 +313,7 @@ pub(super) const RULES: &[Rule] = &[
         name: "power-of-k",
         refused: "power of k choices with k = 0, k > 16, or k above the number of pools",
         why: "k different pools are drawn for each request",
-        instead: "let k lie between 1 and the number of pools, at most 16; \"jsq\" looks at all of them",
+        instead: "let k lie between 1 and the number of pools, at most 16; \"jsq\" compares all of them",
         runtime_only: false,
         keys: &["system.dispatch.k", "system.dispatch", "system.pools"],
         broken: |system, _| match system.dispatch {
@@ -347,7 +347,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "quantum-range",
         refused: "a quantum below 100 ns, or above an hour",
-        why: "a turn that is shorter than the switch at its end does no work",
+        why: "a slice that is shorter than the switch at its end does no work",
         instead: "write at least \"100ns\"; 0 is the fluid limit, for the simulator only",
         runtime_only: false,
         keys: &["system.discipline.quantum", "system.discipline"],
@@ -361,7 +361,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "fluid-options",
         refused: "`started_max` or lone = \"yield\" in the fluid limit",
-        why: "quantum = 0 has no turns that a task could yield or be held back from",
+        why: "quantum = 0 has no slices that a task could yield or be held back from",
         instead: "write a quantum of at least \"100ns\", or remove the key",
         runtime_only: false,
         keys: &["system.discipline.started_max", "system.discipline.lone", "system.discipline"],
@@ -456,7 +456,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "empty-band",
         refused: "an allocation band with `low` at or above `high`",
-        why: "cores would be granted and revoked by turns",
+        why: "cores would be granted and revoked in alternation",
         instead: "let `low` lie below `high` (with triggers: shrink below grow)",
         runtime_only: false,
         keys: &[
@@ -654,8 +654,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "runtime-quantum",
         refused: "a quantum below 0.5 us or above 0.1 s in the runtime",
-        why: "a turn would be little longer than what ends it, or longer than any request that somebody waits for",
-        instead: "write a quantum from \"0.5us\" to \"100ms\"; who never wants to interrupt takes the discipline \"fcfs\"",
+        why: "a slice would be little longer than what ends it, or longer than any request that somebody waits for",
+        instead: "write a quantum from \"0.5us\" to \"100ms\"; to interrupt never, set discipline = \"fcfs\"",
         runtime_only: true,
         keys: &["system.discipline.quantum", "system.discipline"],
         broken: |system, _| {
@@ -703,7 +703,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "runtime-variant",
         refused: "the authors' variant in the runtime",
-        why: "it is a way of simulating, not of scheduling",
+        why: "it selects a simulator, not a scheduling policy",
         instead: "remove variant = \"authors-simulator\"",
         runtime_only: true,
         keys: &["system.variant"],

@@ -15,7 +15,7 @@ const SWITCH: Number = ours(
     "50ns",
     "what a scheduler may take for a quantum; a switch pair alone is 2 to 4 ns",
 );
-const OVERRUN: Number = ours("costs.overrun", "100ns", "half of the 200 ns between two looks at the clock");
+const OVERRUN: Number = ours("costs.overrun", "100ns", "half of the 200 ns between two reads of the clock");
 const PROBES: Number = ours("costs.probe_factor", "1.05", "9.2 ns of clock reading every 200 ns");
 const DISPATCHER: Number = ours(
     "costs.dispatcher",

@@ -18,7 +18,7 @@ const SWITCH: Number = ours(
     "50ns",
     "what a scheduler may take for a quantum; a switch pair alone is 2 to 4 ns",
 );
-const OVERRUN: Number = ours("costs.overrun", "100ns", "half of the 200 ns between two looks at the clock");
+const OVERRUN: Number = ours("costs.overrun", "100ns", "half of the 200 ns between two reads of the clock");
 const PROBES: Number = ours("costs.probe_factor", "1.05", "9.2 ns of clock reading every 200 ns");
 const DISPATCHER: Number = ours(
     "costs.dispatcher",
@@ -120,13 +120,13 @@ pub(super) const PRESETS: &[Preset] = &[
     Preset {
         name: "hsmt",
         aliases: &["hierarchical-smt"],
-        summary: "The same with 32 virtual contexts that take turns of 2 µs",
+        summary: "The same with 32 virtual contexts that share it in slices of 2 µs",
         numbers: &[COUNT, VIRTUAL, QUANTUM, FIRMWARE, COLD],
         reference_only: Some(HARDWARE),
         dedicated_cores: 0,
         make: |cores| {
-            let turns = ProcessorSharingConfig { quantum: ns(2_000), ..ProcessorSharingConfig::default() };
-            cores_of_contexts(cores, DisciplineConfig::ProcessorSharing(turns))
+            let slices = ProcessorSharingConfig { quantum: ns(2_000), ..ProcessorSharingConfig::default() };
+            cores_of_contexts(cores, DisciplineConfig::ProcessorSharing(slices))
         },
         costs: firmware_costs,
     },

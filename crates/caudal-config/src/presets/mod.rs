@@ -25,7 +25,7 @@ pub struct Preset {
     pub summary: &'static str,
     /// Where its numbers come from.
     pub numbers: &'static [Number],
-    /// Why nobody could deploy it; `None` if one can. Only deployable systems can win a plan, the others
+    /// The reason why it can not be deployed; `None` if it can be. Only deployable systems can win a plan, the others
     /// are reference lines.
     pub reference_only: Option<&'static str>,
     /// Cores that serve no requests (dispatcher, IOKernel), on top of the system's own; a plan counts them.
@@ -58,7 +58,7 @@ impl Preset {
         (self.costs)()
     }
 
-    /// Could somebody run it?
+    /// Can it be deployed?
     pub fn deployable(&self) -> bool {
         self.reference_only.is_none()
     }

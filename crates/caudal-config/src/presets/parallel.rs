@@ -10,7 +10,7 @@ const ATTEMPT: Number =
     ours("costs.steal_check", "100ns", "an attempt to steal: a line of another core's cache");
 const STEAL: Number = ours("costs.steal", "0", "an attempt that finds something takes no longer");
 const FORK: Number = ours("costs.fork", "25ns", "between Rayon's 9 ns and oneTBB's 95 ns");
-const LOOK: Number = ours("costs.look", "20ns", "of each worker that is looked at");
+const LOOK: Number = ours("costs.look", "20ns", "of each worker whose request is checked");
 const TARGET: Number = ours(
     "system.parallelism.target",
     "25ms",
@@ -53,7 +53,7 @@ pub(super) const PRESETS: &[Preset] = &[
     Preset {
         name: "default-tbb",
         aliases: &["tbb"],
-        summary: "Requests that fork: they go to random deques, and whoever gets to them does them",
+        summary: "Requests that fork: they go to random deques, and the first worker that reaches one runs it",
         numbers: &[ATTEMPT, STEAL, FORK],
         reference_only: None,
         dedicated_cores: 0,

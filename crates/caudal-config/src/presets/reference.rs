@@ -122,9 +122,9 @@ pub(super) const PRESETS: &[Preset] = &[
     Preset {
         name: "ps-fluid",
         aliases: &[],
-        summary: "All tasks share all cores equally, in infinitely small turns, at no cost",
+        summary: "All tasks share all cores equally, in infinitely small slices, at no cost",
         numbers: &[],
-        reference_only: Some("infinitely small turns that cost nothing"),
+        reference_only: Some("infinitely small slices that cost nothing"),
         dedicated_cores: 0,
         make: |cores| {
             let sharing =
@@ -136,9 +136,9 @@ pub(super) const PRESETS: &[Preset] = &[
     Preset {
         name: "las",
         aliases: &["las-fluid"],
-        summary: "Least attained service first on all cores, in infinitely small turns, at no cost",
+        summary: "Least attained service first on all cores, in infinitely small slices, at no cost",
         numbers: &[],
-        reference_only: Some("infinitely small turns that cost nothing"),
+        reference_only: Some("infinitely small slices that cost nothing"),
         dedicated_cores: 0,
         make: |cores| {
             let las = LasConfig { quantum: Picos::ZERO, ..LasConfig::default() };

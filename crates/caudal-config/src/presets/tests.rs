@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::{find_preset, nearest_preset, presets};
-use crate::coherence::{Host, check, unbuildable};
+use crate::coherence::{SystemHost, check, unbuildable};
 use crate::plan::to_node;
 use crate::tree::{Node, Value, built_in};
 
@@ -11,7 +11,7 @@ fn all_are_coherent_on_machines_of_any_size() {
         // Contexts count as workers, of which there are as many as cores at most.
         let most = if preset.system(1).contexts.is_some() { 512 } else { 4096 };
         for cores in [2, 3, 16, 32, most] {
-            let broken = check(&preset.system(cores), &preset.costs(), Host::Simulator);
+            let broken = check(&preset.system(cores), &preset.costs(), SystemHost::Simulator);
             assert!(broken.is_empty(), "{} on {cores} cores: {}", preset.name, broken[0]);
         }
     }

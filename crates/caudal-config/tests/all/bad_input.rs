@@ -159,7 +159,7 @@ discipline = { policy = "processor-sharing", quantum = "-2us" }"#,
             r#"[system]
 cores = 16
 discipline = { policy = "processor-sharing", quantum = "50ns" }"#,
-            r#"3:56: a quantum below 100 ns, or above an hour: a turn that is shorter than the switch at its end does no work (write at least "100ns"; 0 is the fluid limit, for the simulator only)"#,
+            r#"3:56: a quantum below 100 ns, or above an hour: a slice that is shorter than the switch at its end does no work (write at least "100ns"; 0 is the fluid limit, for the simulator only)"#,
         ),
         (
             r#"[system]
@@ -207,7 +207,7 @@ discipline = 3"#,
             r#"[system]
 cores = 16
 dispatch = { policy = "power-of-k", k = 17 }"#,
-            r#"3:41: power of k choices with k = 0, k > 16, or k above the number of pools: k different pools are drawn for each request (let k lie between 1 and the number of pools, at most 16; "jsq" looks at all of them)"#,
+            r#"3:41: power of k choices with k = 0, k > 16, or k above the number of pools: k different pools are drawn for each request (let k lie between 1 and the number of pools, at most 16; "jsq" compares all of them)"#,
         ),
         (
             r#"[system]
@@ -262,7 +262,7 @@ allocation = { policy = "per-task" }"#,
 cores = 16
 rebalance = "work-stealing"
 allocation = { policy = "delay-range", low = "2us", interval = "5us" }"#,
-            r#"4:46: an allocation band with `low` at or above `high`: cores would be granted and revoked by turns (let `low` lie below `high` (with triggers: shrink below grow))"#,
+            r#"4:46: an allocation band with `low` at or above `high`: cores would be granted and revoked in alternation (let `low` lie below `high` (with triggers: shrink below grow))"#,
         ),
         (
             r#"[system]

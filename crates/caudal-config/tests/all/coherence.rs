@@ -1,6 +1,6 @@
 //! Every rule refuses what it says, alone, and nothing beside it.
 
-use caudal_config::{CORES_MAX, Costs, File, Host, Options, coherence};
+use caudal_config::{CORES_MAX, Costs, File, Options, SystemHost, coherence};
 
 /// A file that breaks just this rule, and where that is pointed at.
 const BREAKING: &[(&str, &str, &str)] = &[
@@ -252,7 +252,7 @@ fn each_rule_is_broken_alone_and_at_its_place() {
     let mut wrong = Vec::new();
     for (name, system, place) in BREAKING {
         let rule = coherence::table().iter().find(|rule| rule.name == *name).expect(name);
-        let host = if rule.runtime_only { Host::Runtime } else { Host::Simulator };
+        let host = if rule.runtime_only { SystemHost::Runtime } else { SystemHost::Simulator };
         let options = Options { host, ..Options::default() };
         let error = File::parse_with(&format!("[system]\n{system}"), "in.toml", &options).expect_err(system);
         let expected = format!("in.toml:{place}: {}: {} (", rule.refused, rule.why);
@@ -300,7 +300,7 @@ fn a_wrong_number_of_cores_is_refused_in_a_system_of_ones_own() {
     for cores in [0, CORES_MAX + 1, u32::MAX] {
         let system =
             caudal_config::System { cores, cores_allocated: 1, ..caudal_config::System::single_queue(1) };
-        let broken = coherence::check(&system, &Costs::default(), Host::Simulator);
+        let broken = coherence::check(&system, &Costs::default(), SystemHost::Simulator);
         assert!(broken.iter().any(|broken| broken.rule.name == "cores"), "{cores}");
     }
 }

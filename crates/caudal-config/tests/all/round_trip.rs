@@ -1,8 +1,8 @@
 //! What is written is read back equal, and nothing that is read makes the reader panic.
 
 use caudal_config::{
-    CORES_MAX, Costs, File, Host, Options, Pools, Rate, Stalls, System, Variant, coherence, presets, schema,
-    write_policy,
+    CORES_MAX, Costs, File, Options, Pools, Rate, Stalls, System, SystemHost, Variant, coherence, presets,
+    schema, write_policy,
 };
 use caudal_policy::allocation::*;
 use caudal_policy::discipline::*;
@@ -331,21 +331,21 @@ fn the_file_that_is_mutated_is_valid() {
 }
 
 fn is_coherent(system: &System) -> bool {
-    coherence::check(system, &Costs::default(), Host::Simulator).is_empty()
+    coherence::check(system, &Costs::default(), SystemHost::Simulator).is_empty()
 }
 
 proptest! {
     #[test]
     fn coherent_systems_survive_being_written(system in system().prop_filter("coherent", is_coherent), costs in costs()) {
         // Some hosts do not know those of measured runs.
-        let known = coherence::check(&system, &costs, Host::Simulator).is_empty();
+        let known = coherence::check(&system, &costs, SystemHost::Simulator).is_empty();
         let costs = if known { costs } else { Costs { stalls: None, start: Picos::ZERO, finish: Picos::ZERO, hop: Picos::ZERO, wake_up: Picos::ZERO, ..costs } };
         prop_assert_eq!(read_back(&system, &costs), (system, costs));
     }
 
     #[test]
     fn the_reader_and_the_table_of_rules_agree(system in system()) {
-        let broken = coherence::check(&system, &Costs::default(), Host::Simulator);
+        let broken = coherence::check(&system, &Costs::default(), SystemHost::Simulator);
         let read = File::parse(&write_policy(&system, &Costs::default(), ""), "policy.toml");
         let error = read.err().map(|error| error.to_string()).unwrap_or_default();
         prop_assert_eq!(error.is_empty(), broken.is_empty());

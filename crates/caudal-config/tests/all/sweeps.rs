@@ -1,6 +1,6 @@
 //! Points, precedence, presets laid under keys, overrides.
 
-use caudal_config::{File, Host, Offered, Options, POINTS_MAX, Rate, coherence};
+use caudal_config::{File, Offered, Options, POINTS_MAX, Rate, SystemHost, coherence};
 use caudal_policy::Picos;
 use caudal_policy::discipline::DisciplineConfig;
 use serde_json::json;
@@ -185,14 +185,14 @@ fn the_number_of_points_has_a_limit() {
 
 #[test]
 fn the_runtime_refuses_what_only_a_simulator_can_do() {
-    let options = Options { host: Host::Runtime, ..Options::default() };
+    let options = Options { host: SystemHost::Runtime, ..Options::default() };
     for (system, place, says) in [
         ("discipline = \"srpt\"", "3:14", "SRPT"),
         ("dispatch = \"least-work\"", "3:12", "least-work"),
         ("discipline = { policy = \"las\", quantum = 0 }", "3:42", "quantum = 0"),
         ("preset = \"shenango\"", "3:10", "an allocation policy in the runtime"),
         ("preset = \"ps-fluid\"", "3:10", "quantum = 0 in the runtime"),
-        ("variant = \"authors-simulator\"", "3:11", "a way of simulating"),
+        ("variant = \"authors-simulator\"", "3:11", "it selects a simulator"),
     ] {
         let text = format!("[system]\ncores = 16\n{system}");
         assert!(File::parse(&text, "in.toml").is_ok(), "{system}");

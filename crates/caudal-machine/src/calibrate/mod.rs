@@ -25,7 +25,7 @@ mod wake;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use caudal_config::{ConfigError, File, Host, SystemPlan};
+use caudal_config::{ConfigError, File, SystemHost, SystemPlan};
 use caudal_measure::clock::{ClockError, Tsc};
 use caudal_measure::pin::{PinError, RealTime, allowed_cpus, pin_to};
 use caudal_measure::work::Work;
@@ -222,7 +222,7 @@ fn one_worker(dispatch: &str) -> Result<SystemPlan, CalibrateError> {
         "[system]\ncores = 1\npools = \"per-core\"\ndispatch = {dispatch}\n\
          discipline = {{ policy = \"processor-sharing\", quantum = \"1us\" }}\n"
     );
-    let options = caudal_config::Options { host: Host::Runtime, ..caudal_config::Options::default() };
+    let options = caudal_config::Options { host: SystemHost::Runtime, ..caudal_config::Options::default() };
     let file = File::parse_with(&text, "calibrate.toml", &options)?;
     Ok(file.systems.into_iter().next().unwrap_or_else(|| unreachable!("the file has one system")))
 }

@@ -1,7 +1,7 @@
 //! Caladan: a core more when any queue's oldest task has waited too long, one less when a walk finds nothing.
 //!
 //! ## What it does
-//! Every `interval`, looks at the oldest task of every queue; if one has waited longer than `threshold`, it
+//! Every `interval`, checks the oldest task of every queue; if one has waited longer than `threshold`, it
 //! asks for one core. A core goes back after a walk that found nothing to steal; under other balancers,
 //! after it has idled for as long as such a walk takes.
 //! ## When it helps
@@ -24,7 +24,7 @@ use crate::Picos;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct CaladanConfig {
-    /// Time between looks.
+    /// Time between checks.
     pub interval: Picos,
     /// Longest queueing delay that is fine.
     pub threshold: Picos,

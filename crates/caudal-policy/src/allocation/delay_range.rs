@@ -1,7 +1,7 @@
 //! Delay range: keep the application's mean queueing delay inside a band.
 //!
 //! ## What it does
-//! Every `interval`, looks at the mean, over the held cores, of how long each core's oldest queued task
+//! Every `interval`, checks the mean, over the held cores, of how long each core's oldest queued task
 //! has waited. Above `high` it asks for one core, below `low` it gives an idle one back.
 //! ## When it helps
 //! Short tasks and load that moves: cores go back before they run out of work, so thieves burn less.
@@ -28,7 +28,7 @@ pub struct DelayRangeConfig {
     pub low: Picos,
     /// Above this a core is asked for.
     pub high: Picos,
-    /// Time between looks.
+    /// Time between checks.
     pub interval: Picos,
 }
 

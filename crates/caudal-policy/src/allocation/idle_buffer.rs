@@ -26,7 +26,7 @@ use crate::Picos;
 pub struct IdleBufferConfig {
     /// Idle cores to keep.
     pub cores: u32,
-    /// Time between looks.
+    /// Time between checks.
     pub interval: Picos,
 }
 

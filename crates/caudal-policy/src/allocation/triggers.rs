@@ -8,7 +8,7 @@
 //! ## When it hurts
 //! Triggers that contradict each other (shrink below a delay that grow calls fine) make it oscillate.
 //! ## Parameters
-//! `grow`, `shrink`: see [`Grow`] and [`Shrink`]. `interval` (default 5 us): time between looks.
+//! `grow`, `shrink`: see [`Grow`] and [`Shrink`]. `interval` (default 5 us): time between checks.
 //! ## Source
 //! McClure et al., NSDI 2022, Table 1 and section 3.2.2.
 //! ## Example
@@ -93,7 +93,7 @@ pub struct Triggers {
     pub grow: Grow,
     /// When to give one back.
     pub shrink: Shrink,
-    /// Time between looks.
+    /// Time between checks.
     #[cfg_attr(feature = "serde", serde(default = "interval_default"))]
     pub interval: Picos,
 }

@@ -1,7 +1,7 @@
 //! Utilization range: keep the share of core time that is spent on tasks inside a band.
 //!
 //! ## What it does
-//! Every `interval`, looks at the time spent on tasks over the core time held since the last look. Above
+//! Every `interval`, computes the time spent on tasks over the core time held since the last check. Above
 //! `high` it asks for one core, below `low` it gives an idle one back.
 //! ## When it helps
 //! An operator who wants a certain efficiency gets it, at any load and service time.
@@ -28,7 +28,7 @@ pub struct UtilizationRangeConfig {
     pub low: f64,
     /// Above this a core is asked for; a share, 0 to 1.
     pub high: f64,
-    /// Time between looks.
+    /// Time between checks.
     pub interval: Picos,
 }
 

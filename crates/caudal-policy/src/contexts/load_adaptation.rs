@@ -14,7 +14,7 @@ use crate::{List, Picos};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct LoadAdaptationConfig {
-    /// How long arrivals are counted before the table is looked at (5 ms).
+    /// How long arrivals are counted before the table is applied (5 ms).
     #[cfg_attr(feature = "serde", serde(default = "five_ms"))]
     pub window: Picos,
     /// Numbers of contexts, increasing: `[1, 2, 4]`.

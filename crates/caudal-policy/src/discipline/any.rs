@@ -29,7 +29,8 @@ pub enum AnyDiscipline<const TIES: bool> {
 }
 
 /// Evaluates an expression for the discipline of a [`DisciplineConfig`], which may be of any type: within it, `$make` makes one, and
-/// `$Type` is its type. The only list of disciplines beside [`AnyDiscipline`]: who adds one is told here what it is made of.
+/// `$Type` is its type. It is the only list of disciplines beside [`AnyDiscipline`]: a new
+/// discipline is added here, with its constructor and its type.
 #[macro_export]
 macro_rules! with_discipline {
     ($config:expr, |$make:ident: $Type:ident| $body:expr) => {

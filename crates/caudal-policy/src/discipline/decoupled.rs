@@ -3,13 +3,13 @@
 //! [`Lanes`] answers which lane a server joins and whom an arrival interrupts; this file turns events into questions,
 //! and answers into what the host is to do. Three things are not obvious:
 //!
-//! * A task that stops is thought of as waiting in its lane already: if its server would take it again, it goes on, and
+//! * A task that stops counts as waiting in its lane already: if its server would take it again, it goes on, and
 //!   nothing is paid (an *elided* preemption).
-//! * A task that an arrival interrupts goes back under the number that it has, which is before all that wait in its
+//! * A task that an arrival interrupts goes back under the number that it has, before all tasks that wait in its
 //!   lane; behind them, it could finish later than under ganged lanes (the paper's corollary 1).
-//! * When a host says that it is too late to interrupt a task, because it stops by itself, it is seen who has to give way
-//!   when that has happened. Where order matters to the last picosecond ([`Discipline::TIES`]), all that stop at a time
-//!   have stopped before anybody arrives, and it is never too late.
+//! * When a host says that it is too late to interrupt a task, because the task stops by itself, the discipline decides
+//!   after that stop which server has to leave its lane. Where order matters to the last picosecond
+//!   ([`Discipline::TIES`]), all tasks that stop at a time stop before any request arrives, and it is never too late.
 
 use super::lanes::{Broken, Entries, Lanes};
 use super::sita::{Cutoffs, SitaConfig};
@@ -23,8 +23,8 @@ pub struct Decoupled<const INTERRUPTIBLE: bool> {
     lanes: Lanes,
     cutoffs: Cutoffs,
     entries: Entries,
-    /// The seat of a worker that decides what to do before it is seen whom the last arrivals interrupt: its task stops by
-    /// itself now, or has completed.
+    /// The seat of a worker that has to decide before the discipline decides which task the last arrivals interrupt: the task of
+    /// this worker stops by itself now, or has completed.
     due: Option<u32>,
 }
 
@@ -50,7 +50,7 @@ impl<const INTERRUPTIBLE: bool> Decoupled<INTERRUPTIBLE> {
         }
     }
 
-    /// The lanes, a bit each, where tasks wait that nobody is on the way to, or would if a task of `own` did.
+    /// The lanes, a bit each, with waiting tasks to which no worker is on its way; a task of `own` counts as waiting.
     #[inline(always)]
     fn unserved(&self, own: Lane, pool: &impl Pool) -> u64 {
         let waiting = pool.waiting_lanes() | 1 << own;
@@ -74,7 +74,7 @@ impl<const INTERRUPTIBLE: bool> Decoupled<INTERRUPTIBLE> {
         comes
     }
 
-    /// The worker of `seat` has decided what to do; if arrivals waited for that, it is seen whom they interrupt.
+    /// The worker of `seat` has decided what to do; if arrivals waited for that, they interrupt a task now, if they may.
     #[inline(always)]
     fn decided(&mut self, seat: u32, pool: &mut impl Pool) {
         if !INTERRUPTIBLE || self.due != Some(seat) {
@@ -125,7 +125,7 @@ impl<const INTERRUPTIBLE: bool> Discipline for Decoupled<INTERRUPTIBLE> {
         }
     }
 
-    /// A server that is free is like one that idles at lane 0: nobody is interrupted before it has chosen.
+    /// A server that is free is like one that idles at lane 0: no task is interrupted before it has chosen.
     fn on_successor(&mut self, now: Instant, task: TaskId, free: WorkerId, pool: &mut impl Pool) {
         if pool.idle().is_some() {
             return self.on_arrival(now, task, pool);

@@ -1,13 +1,14 @@
 //! Algorithm 1 of Q-Zilla as a state machine: which lane does a server join, and whom does an arrival interrupt?
 //!
-//! Every worker of the pool has a *seat*. A seat that runs a task counts for the task's lane. One that has been called
-//! to lane 0 counts for lane 0 from then on, though its task is still stopping; and one whose task has stopped counts for
-//! the lane that it will join, though it still pays for the switch: the paper's switches take no time, and if places in
-//! lanes stood open meanwhile, others would take them and the bounds would not hold. A seat that does nothing counts for
-//! no lane, which is what waiting at lane 0 comes to. The running tasks of a lane are a ring, by their entry number, so
-//! that the youngest is known. Numbers only grow: who entered the pool, or a lane, later has the greater one.
+//! Every worker of the pool has a *seat*. A seat that runs a task counts for the task's lane. A seat that has been called
+//! to lane 0 counts for lane 0 from then on, although its task is still stopping. A seat whose task has stopped counts for
+//! the lane that it will join, although it still pays for the switch. In the paper switches take no time; if a place in a
+//! lane were open during a switch, other workers would take it and the bounds would not hold. A seat that does nothing
+//! counts for no lane, which has the same effect as waiting at lane 0. The running tasks of a lane are a ring, by their
+//! entry number, so that the youngest is known. Numbers only grow: a task that entered the pool, or a lane, later has the
+//! greater number.
 //!
-//! What it relies on is checked where it is cheap: a seat is joined only when it is free, and called only when it runs.
+//! Preconditions are checked where that is cheap: a seat is joined only when it is free, and called only when it runs.
 //!
 //! Source: Mirhosseini et al., HPCA 2020, section 3.2, equations 1 and 3, and Algorithm 1.
 
@@ -29,7 +30,7 @@ enum Doing {
     Called,
     /// On its way from a task that has stopped, to a task of the lane for which it counts.
     Promised,
-    /// On its way from a task that has stopped, to nothing that is known of.
+    /// On its way from a task that has stopped; its next task is not known yet.
     Between,
 }
 
@@ -37,7 +38,7 @@ enum Doing {
 struct Seat {
     /// Of the task that it runs, or ran last.
     entry: u64,
-    /// Neighbours in the ring of its lane; of a seat that is in none, it is its own neighbour or nobody asks.
+    /// Neighbours in the ring of its lane. A seat that is in no ring is its own neighbour, or its neighbours are not used.
     younger: u32,
     older: u32,
     /// Of the task that it runs, or ran last.
@@ -56,16 +57,16 @@ pub struct Lanes {
     reserved: [u16; Lanes::MAX],
     /// The same when all servers are there.
     entitled: [u16; Lanes::MAX],
-    /// The places of the workers, then one for each lane: where its ring begins and ends. That is no task's, and older than
-    /// all of them, so that no ring is empty and no link needs to be asked whether it leads anywhere.
+    /// The places of the workers, then one place for each lane, at which the ring of the lane begins and ends. This place has no
+    /// task and counts as older than all tasks. So no ring is empty, and every link leads to a place.
     seats: Box<[Seat]>,
-    /// The first one that is a lane's.
+    /// The first place that is a lane's.
     ends: u32,
     /// By lane: of the servers that count for it, those that are on their way to it and run no task of it yet.
     promised: [u32; Lanes::MAX],
     /// The sum of them.
     all_promised: u32,
-    /// Workers on their way to nothing that is known of.
+    /// Workers on their way to a task that is not known yet.
     between: u32,
 }
 
@@ -167,13 +168,13 @@ impl Lanes {
         Some(self.slack.highest_with_room_or(waiting, lowest))
     }
 
-    /// Does nobody come to a lane who has not begun a task of it yet?
+    /// Has every worker that was on its way to a lane begun a task of it?
     #[inline(always)]
     pub fn all_have_come(&self) -> bool {
         self.all_promised == 0
     }
 
-    /// Whom an arrival interrupts: the youngest running task of the highest lane that breaks the upper bound, as the
+    /// The task that an arrival interrupts: the youngest running task of the highest lane that breaks the upper bound, as the
     /// seat of its worker (lines 30 to 41).
     #[inline(always)]
     pub fn to_interrupt(&self) -> Option<u32> {
@@ -276,7 +277,7 @@ impl Lanes {
     }
 
     /// The order of workers whose tasks stop at the same time: those that were called to lane 0 first, so that their
-    /// tasks wait in their lanes again before anybody looks there; then by entry.
+    /// tasks wait in their lanes again before another worker takes from there; then by entry.
     #[inline]
     pub fn tie(&self, seat: u32) -> u64 {
         let Seat { doing, entry, .. } = self.seats[seat as usize];
@@ -284,7 +285,7 @@ impl Lanes {
     }
 
     /// Does a lane have too many servers while more tasks wait below it than servers are on their way to anything? `waits`
-    /// tells how many wait in a lane. Then somebody has to give way.
+    /// tells how many wait in a lane. Then a server has to leave its lane.
     pub fn keeps_others_waiting(&self, waits: impl Fn(Lane) -> u32) -> bool {
         let Some(exceeded) = self.slack.highest_exceeded() else { return false };
         (0..exceeded).map(waits).sum::<u32>() > self.on_their_way()
@@ -296,7 +297,7 @@ impl Lanes {
     /// Nothing is promised of a pool that is still at work with more servers than it is to have.
     ///
     /// Promises are the paper's, where switches take no time. If they do, equation 1 still holds without interruptions;
-    /// equation 3 may not, for a while, where somebody took what another was on its way to, or who was due is switched off.
+    /// equation 3 may not hold for a while, where a worker took a task that another was on its way to, or the worker that was due is switched off.
     ///
     /// # Errors
     /// The highest lane at fault.

@@ -2,7 +2,7 @@
 //!
 //! ## What it does
 //! The tasks that have received the least service run; a new one has received none and preempts. With a
-//! quantum, a task keeps its worker for that long before the order is looked at again; `quantum = 0` is
+//! quantum, a task keeps its worker for that long before the order is applied again; `quantum = 0` is
 //! the fluid limit, in which equal tasks share.
 //! ## When it helps
 //! Heavy tails, blindly: the more a request has received, the more it probably still needs.
@@ -30,7 +30,7 @@ use crate::{Instant, Picos, TaskId, WorkerId};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct LasConfig {
-    /// Length of a turn; 0 is the fluid limit.
+    /// Length of a slice; 0 is the fluid limit.
     pub quantum: Picos,
     /// Most started tasks of a worker at a time; at least 1.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_default_started_max"))]
@@ -59,7 +59,7 @@ impl Las {
     /// A pool with the quantum and the bound of `config`.
     ///
     /// # Panics
-    /// If the quantum is 0: the fluid limit has no turns, a host computes it by itself.
+    /// If the quantum is 0: the fluid limit has no slices, a host computes it by itself.
     pub fn new(config: LasConfig) -> Las {
         assert!(config.quantum > Picos::ZERO, "the fluid limit is not a sequence of quanta");
         Las { quantum: config.quantum, started: Started::new(config.started_max) }

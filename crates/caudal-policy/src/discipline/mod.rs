@@ -269,7 +269,7 @@ pub enum DisciplineConfig {
 }
 
 impl DisciplineConfig {
-    /// The longest turn of a task where tasks take turns; zero is the fluid limit.
+    /// The length of a slice of a task where time is sliced; zero is the fluid limit.
     pub fn quantum(&self) -> Option<Picos> {
         match self {
             DisciplineConfig::ProcessorSharing(config) => Some(config.quantum),

@@ -1,4 +1,4 @@
-//! Processor sharing: tasks take turns, a quantum each.
+//! Processor sharing: tasks run in turn, for a quantum each.
 //!
 //! ## What it does
 //! A worker runs a task for one quantum, then puts it at the tail and takes the head. A task that has not
@@ -7,12 +7,12 @@
 //! ## When it helps
 //! Service times that differ a lot, and nobody knows which request is long: short ones overtake.
 //! ## When it hurts
-//! Equal service times: turns only delay everyone. Preemptions cost; long requests finish later.
+//! Equal service times: slices only delay everyone. Preemptions cost; long requests finish later.
 //! ## Parameters
 //! * `quantum` (default 2 us): from 100 ns; 0 is fluid, for the simulator only.
 //! * `fresh` (default `first`): `first`, a new task runs before those that have; or `tail`, it queues.
 //! * `lone` (default `elide`): at the end of its quantum a task that no other waits for goes on free of
-//!   charge (`elide`), or yields to itself and pays (`yield`), as coroutines without a look ahead do.
+//!   charge (`elide`), or yields to itself and pays (`yield`), as coroutines that do not look ahead do.
 //! * `started_max` (default 32): at most this many started tasks a worker; others wait unstarted, first come first served. Without
 //!   it, a pool that gets more work than it can do starts every task and finishes hardly any (receive livelock). A task that
 //!   waits for something else than a worker counts; where all started tasks do so, one more starts.
@@ -60,7 +60,7 @@ pub enum Lone {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct ProcessorSharingConfig {
-    /// Length of a turn; 0 is the fluid limit.
+    /// Length of a slice; 0 is the fluid limit.
     pub quantum: Picos,
     /// Where new tasks join.
     pub fresh: Fresh,
@@ -84,8 +84,8 @@ impl Default for ProcessorSharingConfig {
 
 /// Lane of tasks that have not run yet, where these come first.
 const FRESH: Lane = 0;
-/// Lane of tasks that wait for their next turn; of all, where new ones queue.
-const TURNS: Lane = 1;
+/// Lane of the tasks that wait for their next slice; with [`Fresh::Tail`] also of new tasks.
+const ROTATION: Lane = 1;
 
 /// The state machine, a quantum at a time. See the [module](self); [`round_robin`](super::round_robin)
 /// says how a pool of one worker can leap over many quanta.
@@ -97,10 +97,10 @@ pub struct ProcessorSharing {
 }
 
 impl ProcessorSharing {
-    /// A pool that takes turns as `config` says.
+    /// A pool that slices its time as `config` says.
     ///
     /// # Panics
-    /// If the quantum is 0: the fluid limit has no turns, a host computes it by itself.
+    /// If the quantum is 0: the fluid limit has no slices, a host computes it by itself.
     pub fn new(config: ProcessorSharingConfig) -> ProcessorSharing {
         assert!(config.quantum > Picos::ZERO, "the fluid limit is not a sequence of quanta");
         ProcessorSharing { config, started: Started::new(config.started_max) }
@@ -109,11 +109,11 @@ impl ProcessorSharing {
     /// The lane to take from next, if any task may run.
     #[inline]
     fn next_lane(&self, pool: &impl Pool) -> Option<Lane> {
-        let can_go_on = pool.len(TURNS) > 0;
+        let can_go_on = pool.len(ROTATION) > 0;
         if pool.len(FRESH) > 0 && self.started.may_start(pool, can_go_on) {
             Some(FRESH)
         } else {
-            can_go_on.then_some(TURNS)
+            can_go_on.then_some(ROTATION)
         }
     }
 }
@@ -128,7 +128,7 @@ impl Discipline for ProcessorSharing {
         match self.config.fresh {
             Fresh::Tail if !self.started.is_full(pool) => {
                 self.started.count += 1;
-                pool.enqueue(task, TURNS, End::Tail);
+                pool.enqueue(task, ROTATION, End::Tail);
             }
             Fresh::First | Fresh::Tail => pool.enqueue(task, FRESH, End::Tail),
         }
@@ -156,11 +156,11 @@ impl Discipline for ProcessorSharing {
         pool: &mut impl Pool,
     ) {
         // The one that has stopped can go on, so no other starts beyond the bound.
-        let another = pool.len(TURNS) > 0 || (pool.len(FRESH) > 0 && !self.started.is_full(pool));
+        let another = pool.len(ROTATION) > 0 || (pool.len(FRESH) > 0 && !self.started.is_full(pool));
         if self.config.lone == Lone::Elide && !another {
             pool.resume(worker, self.config.quantum);
         } else {
-            pool.enqueue(task, TURNS, End::Tail);
+            pool.enqueue(task, ROTATION, End::Tail);
         }
     }
 
@@ -172,17 +172,17 @@ impl Discipline for ProcessorSharing {
             && let Some(task) = pool.take(FRESH)
         {
             self.started.count += 1;
-            pool.enqueue(task, TURNS, End::Tail);
+            pool.enqueue(task, ROTATION, End::Tail);
         }
     }
 
-    /// A task that has run elsewhere, on a host that moves such, takes its turn behind those that are here.
+    /// A task that has run elsewhere, on a host that moves such, waits for its slice behind those that are here.
     fn on_moved(&mut self, _now: Instant, task: TaskId, _more: u32, pool: &mut impl Pool) {
         if pool.attained(task) == Picos::ZERO {
             pool.enqueue(task, FRESH, End::Head);
         } else {
             self.started.count += 1;
-            pool.enqueue(task, TURNS, End::Tail);
+            pool.enqueue(task, ROTATION, End::Tail);
         }
     }
 
@@ -191,7 +191,7 @@ impl Discipline for ProcessorSharing {
     }
 
     fn intake(&self, pool: &impl Pool) -> Intake {
-        if !self.started.may_start(pool, pool.len(TURNS) > 0 || pool.running(0).is_some()) {
+        if !self.started.may_start(pool, pool.len(ROTATION) > 0 || pool.running(0).is_some()) {
             return Intake::None;
         }
         match self.config.fresh {
@@ -201,7 +201,7 @@ impl Discipline for ProcessorSharing {
     }
 
     fn on_ready(&mut self, now: Instant, task: TaskId, pool: &mut impl Pool) {
-        pool.enqueue(task, TURNS, End::Tail);
+        pool.enqueue(task, ROTATION, End::Tail);
         if let Some(worker) = pool.idle() {
             self.on_free(now, worker, pool);
         }

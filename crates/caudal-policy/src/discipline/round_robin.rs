@@ -7,8 +7,8 @@
 //!
 //! ```text
 //!   slot = slice + switch cost        |<- slice ->|y|<- slice ->|y|
-//!   jobs: [current, fresh…, turns…]   started: the front job is in its slice
-//!         [fresh…, turns…]            not started: the worker switches, its slot begins at `slot_start`
+//!   jobs: [current, fresh…, served…]   started: the front job is in its slice
+//!         [fresh…, served…]            not started: the worker switches, its slot begins at `slot_start`
 //! ```
 //!
 //! An event at the very end of a slot is seen before the slot ends: arrivals come first.
@@ -19,12 +19,12 @@ use alloc::vec::Vec;
 use super::{Fresh, Lone};
 use crate::TaskId;
 
-/// The lengths that a ring turns by, in ps.
+/// How a ring divides the time of its worker; lengths in ps.
 #[derive(Clone, Copy, Debug)]
-pub struct Turns {
-    /// Service in one turn: quantum and mean overrun; not 0.
+pub struct Slicing {
+    /// Service in one slice: quantum and mean overrun; not 0.
     pub slice_ps: u64,
-    /// Cost of a switch at the end of a turn.
+    /// Cost of a switch at the end of a slice.
     pub switch_ps: u64,
     /// Where new tasks join.
     pub fresh: Fresh,
@@ -61,7 +61,7 @@ pub struct Done {
     pub preemptions: u64,
 }
 
-/// The tasks of one worker that shares itself in turns. Times are in ps on the host's clock.
+/// The tasks of one worker that divides its time into slices. Times are in ps on the host's clock.
 #[derive(Clone, Debug)]
 // In this order: what most calls need lies together.
 #[repr(C)]
@@ -78,7 +78,7 @@ pub struct Ring {
     /// Slice and switch of a task that is alone, and of one that is not.
     lone_slot_ps: u64,
     shared_slot_ps: u64,
-    turns: Turns,
+    slicing: Slicing,
     /// Unstarted tasks beyond `started_max`.
     held: VecDeque<Job>,
 }
@@ -87,11 +87,11 @@ impl Ring {
     /// An empty ring.
     ///
     /// # Panics
-    /// If the slice is 0 or nobody may be resident.
-    pub fn new(turns: Turns) -> Ring {
-        assert!(turns.slice_ps > 0 && turns.started_max > 0, "{turns:?}");
-        let shared_slot_ps = turns.slice_ps.saturating_add(turns.switch_ps);
-        let lone_slot_ps = if turns.lone == Lone::Elide { turns.slice_ps } else { shared_slot_ps };
+    /// If the slice is 0, or no task may be started.
+    pub fn new(slicing: Slicing) -> Ring {
+        assert!(slicing.slice_ps > 0 && slicing.started_max > 0, "{slicing:?}");
+        let shared_slot_ps = slicing.slice_ps.saturating_add(slicing.switch_ps);
+        let lone_slot_ps = if slicing.lone == Lone::Elide { slicing.slice_ps } else { shared_slot_ps };
         Ring {
             jobs: Vec::new(),
             slot_start_ps: 0,
@@ -101,7 +101,7 @@ impl Ring {
             started: false,
             lone_slot_ps,
             shared_slot_ps,
-            turns,
+            slicing,
             held: VecDeque::new(),
         }
     }
@@ -129,7 +129,7 @@ impl Ring {
         if let Some(missing) = bound.checked_sub(self.quanta) {
             // After so many slots, it takes the end of a slice to exceed the bound.
             let slots_ps = missing.saturating_mul(self.slot_ps());
-            if since_ps.saturating_sub(slots_ps) <= self.turns.slice_ps {
+            if since_ps.saturating_sub(slots_ps) <= self.slicing.slice_ps {
                 return None;
             }
         }
@@ -142,14 +142,14 @@ impl Ring {
             return self.quanta;
         }
         let slots = (since_ps - 1) / self.slot_ps();
-        let slice_over = since_ps - slots * self.slot_ps() > self.turns.slice_ps;
+        let slice_over = since_ps - slots * self.slot_ps() > self.slicing.slice_ps;
         self.quanta + slots + u64::from(slice_over)
     }
 
     /// Does the current task go on at the end of its quantum, free of charge?
     #[inline]
     fn elides(&self) -> bool {
-        self.jobs.len() == 1 && self.turns.lone == Lone::Elide
+        self.jobs.len() == 1 && self.slicing.lone == Lone::Elide
     }
 
     #[inline]
@@ -160,14 +160,14 @@ impl Ring {
     /// Work done on the tasks that are here, in ps; call [`Ring::advance`] first.
     pub fn done_ps(&self, now_ps: u64) -> u64 {
         let current_ps = if self.started { now_ps.saturating_sub(self.slot_start_ps) } else { 0 };
-        self.quanta * self.turns.slice_ps + if self.jobs.is_empty() { 0 } else { current_ps }
+        self.quanta * self.slicing.slice_ps + if self.jobs.is_empty() { 0 } else { current_ps }
     }
 
     /// Work left on the tasks that are here, in ps; call [`Ring::advance`] first.
     pub fn left_ps(&self, now_ps: u64) -> u64 {
         let all = self.jobs.iter().chain(&self.held);
-        let left_ps: u64 = all.map(|job| job.slices * self.turns.slice_ps + job.rest_ps).sum();
-        left_ps + self.quanta * self.turns.slice_ps - self.done_ps(now_ps)
+        let left_ps: u64 = all.map(|job| job.slices * self.slicing.slice_ps + job.rest_ps).sum();
+        left_ps + self.quanta * self.slicing.slice_ps - self.done_ps(now_ps)
     }
 
     /// Brings the ring to `now_ps`, not beyond the next completion. Ends of slots at `now_ps` itself have
@@ -180,14 +180,14 @@ impl Ring {
         if !self.started {
             self.start_front();
         }
-        let (slice_ps, slot_ps) = (self.turns.slice_ps, self.slot_ps());
+        let (slice_ps, slot_ps) = (self.slicing.slice_ps, self.slot_ps());
         let since_ps = now_ps - self.slot_start_ps;
         if since_ps > slot_ps {
             self.pass((since_ps - 1) / slot_ps, slot_ps);
         }
         // Past its slice, the current task is back at the tail and the worker switches.
         if now_ps - self.slot_start_ps > slice_ps {
-            self.turn(1);
+            self.rotate(1);
             self.slot_start_ps += slot_ps;
             self.started = false;
         }
@@ -196,14 +196,14 @@ impl Ring {
     /// Ends `slots` slots of `slot_ps` each and starts the one after them.
     fn pass(&mut self, slots: u64, slot_ps: u64) {
         self.serve(slots, slot_ps);
-        self.turn(slots);
+        self.rotate(slots);
         self.slot_start_ps += slots * slot_ps;
     }
 
     /// Notes when tasks first run in the `slots` slots after the current one.
     #[inline]
     fn serve(&mut self, slots: u64, slot_ps: u64) {
-        if self.unserved == 0 && self.turns.fresh == Fresh::First {
+        if self.unserved == 0 && self.slicing.fresh == Fresh::First {
             return;
         }
         let slots = usize::try_from(slots).unwrap_or(usize::MAX);
@@ -216,7 +216,7 @@ impl Ring {
     }
 
     /// Gives the next `slots` tasks a slice each and moves them to the tail.
-    fn turn(&mut self, slots: u64) {
+    fn rotate(&mut self, slots: u64) {
         if self.elides() {
             self.jobs[0].elided += slots;
         }
@@ -276,7 +276,7 @@ impl Ring {
 
     fn admit_behind(&mut self, task: TaskId, work_ps: u64) {
         let job = self.job(task, work_ps);
-        if self.jobs.len() >= self.turns.started_max as usize {
+        if self.jobs.len() >= self.slicing.started_max as usize {
             self.held.push_back(job);
         } else {
             self.join(job);
@@ -284,7 +284,7 @@ impl Ring {
     }
 
     fn join(&mut self, job: Job) {
-        match self.turns.fresh {
+        match self.slicing.fresh {
             Fresh::First => {
                 self.jobs.insert(usize::from(self.started) + self.unserved, job);
                 self.unserved += 1;
@@ -398,7 +398,7 @@ impl Ring {
     /// As [`Ring::admit_unstarted`], but before all other tasks.
     pub fn admit_front(&mut self, task: TaskId, work_ps: u64) {
         let job = self.job(task, work_ps);
-        if self.jobs.len() >= self.turns.started_max as usize {
+        if self.jobs.len() >= self.slicing.started_max as usize {
             if self.unserved == 0 {
                 return self.held.push_front(job);
             }
@@ -435,7 +435,7 @@ impl Ring {
     /// Whole slices of `work_ps` before its last one, and the length of that.
     #[inline]
     fn cut(&self, work_ps: u64) -> (u64, u64) {
-        let slice_ps = self.turns.slice_ps;
+        let slice_ps = self.slicing.slice_ps;
         // Most tasks are short, and a division is slow.
         if work_ps <= slice_ps {
             return (0, work_ps);

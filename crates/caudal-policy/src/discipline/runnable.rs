@@ -17,7 +17,7 @@ macro_rules! runnable {
         impl Runnable {
             /// Names in policy files.
             pub const NAMES: &[&str] = &[$($name),+];
-            /// Advice for whoever has asked for another one.
+            /// Advice for a user who has asked for another discipline.
             pub const ADVICE: &str = concat!("a runtime runs", $(" \"", $name, "\"",)+ ": take one of these");
         }
     };
@@ -30,7 +30,7 @@ runnable! {
 }
 
 impl Runnable {
-    /// The discipline of `config`, if a runtime can run it. Whoever adds a discipline decides here.
+    /// The discipline of `config`, if a runtime can run it. A new discipline is decided upon here.
     pub fn of(config: DisciplineConfig) -> Option<Runnable> {
         match config {
             DisciplineConfig::Fcfs => Some(Runnable::Fcfs),

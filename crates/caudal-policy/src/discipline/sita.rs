@@ -1,4 +1,4 @@
-//! What the disciplines of the SITA family share: lanes, their cutoffs and their reservations.
+//! The lanes that the disciplines of the SITA family share, with their cutoffs and reservations.
 
 use core::fmt;
 use core::hint::select_unpredictable;

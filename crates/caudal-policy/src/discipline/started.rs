@@ -1,7 +1,7 @@
 //! How many tasks a pool has started, and whether one more may.
 //!
 //! A discipline that lets new tasks overtake started ones has to stop at some number of them. Where more work comes than the pool can
-//! do, each new task takes a stack, its page faults and a first turn that is shorter than its service, and those that are half
+//! do, each new task takes a stack, its page faults and a first slice that is shorter than its service, and those that are half
 //! done wait behind it: all time goes into starting what is never finished. This is receive livelock (Mogul and Ramakrishnan, ACM
 //! TOCS 1997); limited processor sharing (Zhang and Zwart, *Performance Evaluation* 2008) does not have it.
 
@@ -9,7 +9,7 @@ use super::Pool;
 
 /// Most started tasks of a worker, unless a policy file says otherwise.
 ///
-/// A larger bound costs work under overload: that many half-done requests do not fit into a core's second-level cache, and each turn
+/// A larger bound costs work under overload: that many half-done requests do not fit into a core's second-level cache, and each slice
 /// begins with what the others have thrown out. A smaller one costs the tail below saturation: all that may start are long ones then,
 /// and short ones wait for them. `docs/background/overload.md` has what was measured.
 pub const STARTED_MAX: u32 = 32;

@@ -82,7 +82,7 @@ pub enum Placement {
     Hold,
 }
 
-/// The counts for which a dispatch policy asks; a host need not keep those for which nobody asks.
+/// The counts for which a dispatch policy asks; a host keeps no others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
     /// Nothing about unfinished requests.

@@ -26,7 +26,7 @@ use crate::random::Draw;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct PowerOfKConfig {
-    /// Pools looked at for each request; 1 to 16.
+    /// Pools compared for each request; 1 to 16.
     pub k: u32,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ## What it does
 //! A worker without tasks of its own admits the request that has waited longest, and tries random victims only while none
-//! waits. It looks at the queue again before each attempt.
+//! waits. It checks the queue again before each attempt.
 //! ## When it helps
 //! Requests of very different work, and short targets: nobody waits for a core while another request has several.
 //! ## When it hurts
@@ -14,7 +14,7 @@
 //! ## Example
 //! `parallelism = { policy = "admit-first" }`
 
-use super::{Around, Look, Parallelism};
+use super::{Parallelism, Search, Surroundings};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,11 +22,11 @@ pub struct AdmitFirst;
 
 impl Parallelism for AdmitFirst {
     #[inline]
-    fn next(&self, around: Around) -> Look {
-        match around {
-            Around { queued: true, .. } => Look::Queue,
-            Around { stealable: true, .. } => Look::Victim,
-            _ => Look::Wait,
+    fn next(&self, surroundings: Surroundings) -> Search {
+        match surroundings {
+            Surroundings { queued: true, .. } => Search::Queue,
+            Surroundings { stealable: true, .. } => Search::Victim,
+            _ => Search::Wait,
         }
     }
 }

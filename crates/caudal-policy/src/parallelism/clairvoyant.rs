@@ -15,7 +15,7 @@
 //! ## Example
 //! `parallelism = { policy = "clairvoyant", target = "25ms" }`
 
-use super::{Around, ClassTables, Look, Parallelism, StealFirst};
+use super::{ClassTables, Parallelism, Search, StealFirst, Surroundings};
 use crate::Picos;
 
 /// See the [module](self).
@@ -33,8 +33,8 @@ impl Clairvoyant {
 
 impl Parallelism for Clairvoyant {
     #[inline]
-    fn next(&self, around: Around) -> Look {
-        StealFirst.next(around)
+    fn next(&self, surroundings: Surroundings) -> Search {
+        StealFirst.next(surroundings)
     }
 
     #[inline]

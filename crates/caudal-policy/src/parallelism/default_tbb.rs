@@ -16,7 +16,7 @@
 //! ## Example
 //! `parallelism = { policy = "default-tbb", end = "own" }`
 
-use super::{Around, Landing, Look, Parallelism};
+use super::{Landing, Parallelism, Search, Surroundings};
 
 /// The end of a deque.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Parallelism for DefaultTbb {
     }
 
     #[inline]
-    fn next(&self, around: Around) -> Look {
-        if around.stealable { Look::Victim } else { Look::Wait }
+    fn next(&self, surroundings: Surroundings) -> Search {
+        if surroundings.stealable { Search::Victim } else { Search::Wait }
     }
 }

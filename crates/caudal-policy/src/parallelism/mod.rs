@@ -2,7 +2,7 @@
 //!
 //! Each worker has a deque. It works at its own end; tasks that it forks go there, and the parent of the last task that
 //! was joined is there again when it can go on. So a worker that finds its own end empty has come to the end of what it can
-//! do for a request. Then it asks its policy where to look: at the requests that run (to tell which of them are large), at
+//! do for a request. Then it asks its policy where to search: among the requests that run (to tell which of them are large), at
 //! the other end of a random victim's deque, at the queue of requests that have arrived and have not been admitted, or
 //! nowhere.
 //!
@@ -10,7 +10,7 @@
 //!            own end empty
 //!                  |  on_exhausted
 //!                  v                          next              next
-//!      [ look at the requests that run ] ------------> victim --------> nothing there
+//!      [ check the requests that run  ] ------------> victim --------> nothing there
 //!                  | next                                |  a task         | next: another victim, the queue, wait
 //!                  '--------> queue --> admit            v                 v
 //!                                                      its own
@@ -43,7 +43,7 @@ use crate::Picos;
 
 /// The next step of a worker that has no task of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum Search {
     /// It goes through the requests that run, and asks [`Parallelism::size`] of each.
     Requests,
     /// It tries to take the oldest task of a random other worker.
@@ -66,9 +66,9 @@ pub enum Landing {
     OwnEnd,
 }
 
-/// The surroundings of a worker that looks for a task, as far as it may know them.
+/// The surroundings of a worker that searches for a task, as far as it may know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Around {
+pub struct Surroundings {
     /// Is there a task at the steal end of another worker's deque that this one may take?
     pub stealable: bool,
     /// Is a request waiting to be admitted?
@@ -77,9 +77,9 @@ pub struct Around {
     pub kept: bool,
 }
 
-/// A request that runs, as a worker sees it that looks at the requests.
+/// A request that runs, as a worker sees it that checks the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestSeen {
+pub struct RunningRequest {
     /// Index of its class.
     pub class: u8,
     /// How long all workers together have processed it.
@@ -103,7 +103,7 @@ pub enum Size {
 
 /// A parallelism policy. What it answers depends on its parameters alone, so a host may share one.
 pub trait Parallelism {
-    /// Does [`Self::size`] ask for [`RequestSeen::span_left`]?
+    /// Does [`Self::size`] ask for [`RunningRequest::span_left`]?
     const SPANS: bool = false;
 
     /// Where requests go that arrive.
@@ -112,17 +112,17 @@ pub trait Parallelism {
     }
 
     /// A worker has come to the end of its own tasks.
-    fn on_exhausted(&self, around: Around) -> Look {
-        self.next(around)
+    fn on_exhausted(&self, surroundings: Surroundings) -> Search {
+        self.next(surroundings)
     }
 
-    /// It has looked at the requests, or has found nothing at a victim, or has waited and something has changed. Never
-    /// [`Look::Victim`] unless something is stealable, or [`Look::Queue`] unless something is queued.
-    fn next(&self, around: Around) -> Look;
+    /// It has checked the requests, or has found nothing at a victim, or has waited and something has changed. Never
+    /// [`Search::Victim`] unless something is stealable, or [`Search::Queue`] unless something is queued.
+    fn next(&self, surroundings: Surroundings) -> Search;
 
     /// A request that runs has come as far as `seen` while `active` requests had arrived and not completed. What is it? A
     /// request that was found to be of a size never shrinks.
-    fn size(&self, active: u32, seen: RequestSeen) -> Size {
+    fn size(&self, active: u32, seen: RunningRequest) -> Size {
         let _ = (active, seen);
         Size::Small
     }

@@ -14,7 +14,7 @@
 //! ## Example
 //! `parallelism = { policy = "serial" }`
 
-use super::{Around, Look, Parallelism};
+use super::{Parallelism, Search, Surroundings};
 use crate::Picos;
 
 /// See the [module](self).
@@ -23,8 +23,8 @@ pub struct Serial;
 
 impl Parallelism for Serial {
     #[inline]
-    fn next(&self, around: Around) -> Look {
-        if around.queued { Look::Queue } else { Look::Wait }
+    fn next(&self, surroundings: Surroundings) -> Search {
+        if surroundings.queued { Search::Queue } else { Search::Wait }
     }
 
     #[inline]

@@ -14,7 +14,7 @@
 //! ## Example
 //! `parallelism = { policy = "steal-first" }`
 
-use super::{Around, Look, Parallelism};
+use super::{Parallelism, Search, Surroundings};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,11 +22,11 @@ pub struct StealFirst;
 
 impl Parallelism for StealFirst {
     #[inline]
-    fn next(&self, around: Around) -> Look {
-        match around {
-            Around { stealable: true, .. } => Look::Victim,
-            Around { queued: true, .. } => Look::Queue,
-            _ => Look::Wait,
+    fn next(&self, surroundings: Surroundings) -> Search {
+        match surroundings {
+            Surroundings { stealable: true, .. } => Search::Victim,
+            Surroundings { queued: true, .. } => Search::Queue,
+            _ => Search::Wait,
         }
     }
 }

@@ -7,8 +7,8 @@ use super::thresholds::Threshold;
 use super::thresholds::classes::ClassThresholds;
 use crate::Picos;
 
-/// From how much processing time on a request is large, by the number of active requests. It does not change: who works
-/// out another one, because the load or the work has changed, puts that in its place.
+/// The processing time from which on a request is large, by the number of active requests. A table does not change; when the load
+/// or the work has changed, the host replaces it by another one.
 ///
 /// Source: Li et al., PPoPP 2016, section 4.1: the table of pairs (q_t, l).
 #[derive(Clone, Debug, PartialEq, Eq)]

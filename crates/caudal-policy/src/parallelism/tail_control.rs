@@ -27,7 +27,9 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Around, ClassTables, Look, Parallelism, RequestSeen, Size, StealFirst, ThresholdTable};
+use super::{
+    ClassTables, Parallelism, RunningRequest, Search, Size, StealFirst, Surroundings, ThresholdTable,
+};
 use crate::Picos;
 
 /// Pairs of a number of active requests and the threshold from it on.
@@ -89,7 +91,7 @@ pub struct RetuneConfig {
     pub every: Picos,
     /// How long requests that have completed count; a multiple of `every`.
     pub window: Picos,
-    /// Instead of what has completed: what the workload offers at that time, which nobody knows but a simulator.
+    /// Instead of completed requests: the workload that is offered at that time, which only a simulator knows.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub oracle: bool,
 }
@@ -193,21 +195,21 @@ impl<const SPAN: bool> Parallelism for TailControl<SPAN> {
     const SPANS: bool = SPAN;
 
     #[inline]
-    fn on_exhausted(&self, _around: Around) -> Look {
-        Look::Requests
+    fn on_exhausted(&self, _surroundings: Surroundings) -> Search {
+        Search::Requests
     }
 
     #[inline]
-    fn next(&self, around: Around) -> Look {
-        match around {
+    fn next(&self, surroundings: Surroundings) -> Search {
+        match surroundings {
             // Who is kept for small requests begins them, before it helps those that have been begun.
-            Around { kept: true, queued: true, .. } => Look::Queue,
-            around => StealFirst.next(around),
+            Surroundings { kept: true, queued: true, .. } => Search::Queue,
+            surroundings => StealFirst.next(surroundings),
         }
     }
 
     #[inline]
-    fn size(&self, active: u32, seen: RequestSeen) -> Size {
+    fn size(&self, active: u32, seen: RunningRequest) -> Size {
         let processed = Picos(seen.processed.0.saturating_add(seen.span_left.0));
         match () {
             () if processed > self.tables.at(seen.class, active) => Size::Large,

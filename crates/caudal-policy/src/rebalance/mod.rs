@@ -22,7 +22,7 @@ pub trait Rebalance {
     fn steals(&self) -> bool;
 
     /// Where the walk number `walk` of a worker starts: a place in the fixed order of all pools, below
-    /// `pools`. The walk looks at every open pool but the worker's own, once, in that order.
+    /// `pools`. The walk checks every open pool but the worker's own, once, in that order.
     ///
     /// Walks are data so that a host may jump to the next check that finds something.
     fn walk_start(&self, draw: Draw, pools: u32) -> u32;

@@ -2,8 +2,8 @@
 //!
 //! ## What it does
 //! A worker whose queue is empty walks the other open pools in one fixed random order, from a random
-//! start. Each look costs `costs.steal_check`; a find costs `costs.steal` more and moves half of the tasks,
-//! rounded up, the oldest ones. Its own queue comes first whenever it looks up. After a walk that found
+//! start. Each check costs `costs.steal_check`; a find costs `costs.steal` more and moves half of the tasks,
+//! rounded up, the oldest ones. Its own queue comes first after every check. After a walk that found
 //! nothing the next begins at once, unless the allocation policy takes the core.
 //! ## When it helps
 //! Nearly always, the policies paper found: idle time pays for the balance, busy workers pay nothing.

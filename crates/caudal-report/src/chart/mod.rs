@@ -237,7 +237,7 @@ pub(crate) struct Inks {
     off: Vec<String>,
 }
 
-/// The look of one series.
+/// The style of one series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ink {
     /// Colour and marker number of a series that may be chosen.
@@ -291,7 +291,7 @@ impl Inks {
         self.off.iter().any(|off| off == name)
     }
 
-    /// The look of a series, and the number by which the script hides and shows it.
+    /// The style of a series, and the number by which the script hides and shows it.
     pub(crate) fn of_series(&self, series: &Series) -> (Ink, usize) {
         if series.mark == Mark::Front {
             return (Ink::Front, self.names.len());

@@ -1,4 +1,4 @@
-//! Colours, markers and escaping: the look that the report and single files share.
+//! Colours, markers and escaping: the style that the report and single files share.
 
 use super::Ink;
 

@@ -1,9 +1,9 @@
 //! Judging: a statement is made of claims about numbers with intervals, and claims are true, false or open.
 //!
 //! A statement about many places ("at every number of cores") asks many questions at once, and what is open may be
-//! looked at again after more replications ([`super::refine`]). All its intervals hold jointly: each is computed at
-//! 1 − 5 %/(questions · looks), so that the whole statement is judged at 95 % (Bonferroni), however often it is
-//! looked at.
+//! analysed again after more replications ([`super::refine`]). All its intervals hold jointly: each is computed at
+//! 1 − 5 %/(questions · analyses), so that the whole statement is judged at 95 % (Bonferroni), however often it is
+//! analysed.
 
 mod statement;
 
@@ -13,8 +13,8 @@ pub(crate) use self::statement::{Ask, Finding, Needs, all, each, judge, one, pre
 use super::cell::{Cell, CellId, common_replications};
 use caudal_results::table::digits;
 
-/// How often a statement is looked at: once, and after every round of further replications.
-pub(crate) const LOOKS: u32 = 4;
+/// The number of times that a statement is analysed: once, and after every round of further replications.
+pub(crate) const ANALYSES: u32 = 4;
 
 /// Whether a claim is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ const REPLICATIONS_MAX: f64 = 512.0;
 /// well before they are there.
 const GROWTH: (f64, f64) = (1.5, 4.0);
 
-/// An interval that reaches half of the way to the limit leaves no doubt on which side the number is.
+/// An interval that reaches half of the distance to the limit leaves no doubt on which side the number is.
 const CLEAR: f64 = 2.0;
 
 /// Where a number is claimed to be.
@@ -151,7 +151,7 @@ impl Limit {
     }
 }
 
-/// The arm of the interval towards the limit over the way there.
+/// The arm of the interval towards the limit over the distance to it.
 fn short(value: Estimate, limit: f64) -> f64 {
     let Estimate { estimate, low, high } = value;
     let arm = if estimate < limit { high - estimate } else { estimate - low };
@@ -182,7 +182,7 @@ mod tests {
         };
         assert_eq!([claim(0.8, 0.07).truth, claim(1.5, 0.14).truth], [Truth::Yes, Truth::No]);
         assert_eq!([claim(0.8, 0.12).truth, claim(1.5, 0.4).truth], [Truth::Open, Truth::Open]);
-        assert!((claim(0.8, 0.12).short - 1.2).abs() < 1e-12, "the interval reaches 0.6 of the way");
+        assert!((claim(0.8, 0.12).short - 1.2).abs() < 1e-12, "the interval reaches 0.6 of the distance");
         assert_eq!([claim(0.4, 0.2).truth, claim(3.0, 0.9).truth], [Truth::Yes, Truth::No], "far away");
         assert!(claim(f64::NAN, f64::NAN).short.is_nan());
         let overloaded = Estimate::exact(f64::INFINITY);

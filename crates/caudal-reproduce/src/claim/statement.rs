@@ -3,7 +3,7 @@
 use caudal_report::Outcome;
 use caudal_stats::Estimate;
 
-use super::{Claim, LOOKS, Truth, Want};
+use super::{ANALYSES, Claim, Truth, Want};
 
 /// Confidence at which a statement as a whole is judged.
 const CONFIDENCE: f64 = 0.95;
@@ -58,7 +58,7 @@ pub(crate) fn judge(needs: Needs, asks: &[Ask<'_>]) -> Finding {
     if asks.is_empty() {
         return Finding::open("no point to judge by".to_owned());
     }
-    let confidence = 1.0 - (1.0 - CONFIDENCE) / (asks.len() as f64 * f64::from(LOOKS));
+    let confidence = 1.0 - (1.0 - CONFIDENCE) / (asks.len() as f64 * f64::from(ANALYSES));
     let claims: Vec<Claim> = asks.iter().map(|ask| ask(confidence)).collect();
     conclude(needs, claims)
 }

@@ -1,7 +1,7 @@
 //! Figure 1: one queue for each context, for each core, or for all.
 
 use super::super::claim::{Limit, Needs, all, judge};
-use super::super::figure::{Figure, Kind, Statement};
+use super::super::figure::{Figure, FigureKind, Statement};
 use super::super::measured::Measured;
 use super::super::words::{SIMILAR, UNCHANGED};
 use super::average::average;
@@ -16,7 +16,7 @@ pub(crate) const FIGURE_1: Figure = Figure {
             core (hierarchical), or for all (scale-up) with a lock of 71 ns or for nothing. `rocksdb-0.5` is no service of the paper's, and is shown for \
             comparison.",
     files: sources!("1"),
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured, FIGURE_1.title, "scale-out")],
     sheets,

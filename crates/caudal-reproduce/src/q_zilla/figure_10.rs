@@ -5,7 +5,7 @@ use caudal_stats::Estimate;
 use super::super::cell::CONFIDENCE;
 use super::super::cell::{Cell, apart};
 use super::super::claim::{Ask, Claim, Limit, Needs, all, judge};
-use super::super::figure::{Figure, Kind, Statement};
+use super::super::figure::{Figure, FigureKind, Statement};
 use super::super::measured::Measured;
 use super::super::sheet::Sheet;
 use super::super::words::MUCH;
@@ -20,7 +20,7 @@ pub(crate) const FIGURE_10: Figure = Figure {
             preemptive SITA, SQD-SITA and ISQD-SITA, each with the ends of lanes that were found for it. `rocksdb-0.5` is no service \
             of the paper's.",
     files: sources!("10"),
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured, "Their p99", "P-SITA")],
     sheets: |measured| vec![preemptions(measured), sheet(measured, P99)],

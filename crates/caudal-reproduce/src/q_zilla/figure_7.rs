@@ -6,7 +6,7 @@ use caudal_stats::Estimate;
 use super::super::cell::CONFIDENCE;
 use super::super::cell::{Cell, apart};
 use super::super::claim::{Ask, Claim, Finding, Limit, all, one};
-use super::super::figure::{Figure, Kind, Statement};
+use super::super::figure::{Figure, FigureKind, Statement};
 use super::super::measured::Measured;
 use super::super::sheet::Sheet;
 use super::super::tables::pivot;
@@ -21,7 +21,7 @@ pub(crate) const FIGURE_7: Figure = Figure {
     shows: "p99 of measured services on a core of which 1, 2, 4 or 8 contexts are active, with lanes of ISQD-SITA, along the \
             load (over what it carries with 8). The paper shows word stemming (a) and McRouter (b).",
     files: sources!("7"),
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts,
     sheets,

@@ -4,7 +4,7 @@ use caudal_report::chart::Chart;
 
 use super::super::cell::Cell;
 use super::super::claim::{Ask, Finding, Limit, Needs, all, judge};
-use super::super::figure::{Figure, Kind, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Statement, Study};
 use super::super::measured::Measured;
 use super::super::words::{MUCH, UNCHANGED};
 use super::average::{average, grows};
@@ -22,7 +22,7 @@ const fn part(
     statements: &'static [Statement],
     charts: fn(&Measured) -> Vec<Chart>,
 ) -> Figure {
-    Figure { name, title, shows: SHOWS, files, kind: Kind::Points, statements, charts, sheets }
+    Figure { name, title, shows: SHOWS, files, kind: FigureKind::Points, statements, charts, sheets }
 }
 
 /// Two servers.

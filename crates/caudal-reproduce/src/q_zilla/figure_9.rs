@@ -3,7 +3,7 @@
 use caudal_report::chart::Chart;
 
 use super::super::claim::{Finding, Limit, Needs, all, judge};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::words::{COMPETITIVE, MUCH, UNCHANGED};
 use super::average::{average, grows};
@@ -20,7 +20,7 @@ const fn part(
     statements: &'static [Statement],
     charts: fn(&Measured) -> Vec<Chart>,
 ) -> Figure {
-    Figure { name, title, shows: SHOWS, files, kind: Kind::Points, statements, charts, sheets }
+    Figure { name, title, shows: SHOWS, files, kind: FigureKind::Points, statements, charts, sheets }
 }
 
 /// Two contexts.

@@ -8,7 +8,7 @@ use caudal_report::chart::Chart;
 
 use super::super::cell::{Cell, apart};
 use super::super::claim::{Ask, Claim, Finding, Limit, all};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::words::UNCHANGED;
 use super::{P99, chart, ratio, sheets};
@@ -40,7 +40,7 @@ pub(crate) const FIGURE_8_PARETO: Figure = Figure {
         file!("8", "8-servers"),
         file!("8", "8-lanes"),
     ],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS_8,
     charts: charts_8,
     sheets,
@@ -53,7 +53,7 @@ pub(crate) const FIGURE_9_PARETO: Figure = Figure {
     shows: "p99 of a bounded Pareto service (exponent 1.3, 1 to 1,000 us), whose longest 1 % bring a quarter of the work, at loads of \
             0.5, 0.8 and 0.9 on a core with 2, 4 and 8 hardware contexts.",
     files: &[file!("9", "2-contexts"), file!("9", "4-contexts"), file!("9", "8-contexts")],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS_9,
     charts: |measured| vec![chart(measured, FIGURE_9_PARETO.title, "SMT")],
     sheets,

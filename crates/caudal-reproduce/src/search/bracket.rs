@@ -1,6 +1,6 @@
 //! Two loads between which the limit lies.
 
-/// No load is looked at beyond these.
+/// No load is tried beyond these.
 const LOADS: (f64, f64) = (0.01, 1.0);
 /// Where slowdown jumps from below the limit into overload, the jump is found to this share of the load.
 pub(super) const RESOLUTION: f64 = 0.004;
@@ -13,7 +13,7 @@ pub(super) struct TriedLoad<T> {
     pub(super) what: T,
 }
 
-/// A load below the limit and one above it; where there is none, both are the last that was looked at.
+/// A load below the limit and one above it; where there is none, both are the last that was tried.
 pub(super) struct Bracket<T> {
     pub(super) below: TriedLoad<T>,
     pub(super) above: TriedLoad<T>,

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use caudal_config::{File, Measure, Offered, Point, SystemPlan, WarmUp, Workload};
 use caudal_policy::discipline::DisciplineConfig;
 use caudal_sim::engine::Account;
-use caudal_sim::experiment::{Crew, Judged, Results};
+use caudal_sim::experiment::{Results, StopOn};
 use caudal_sim::sweep::experiment;
 use caudal_stats::relaxation::{self, Queue};
 use caudal_stats::{Estimate, Replicated};
@@ -31,7 +31,7 @@ pub(crate) use self::crossing::{Crossing, Highest, crossing};
 pub(crate) use self::within::Within;
 use super::cell::CONFIDENCE;
 use super::parallel::RunError;
-use caudal_results::Control;
+use caudal_results::{Control, Progress};
 
 /// The percentile that is to be kept: slowdown p99.9 at most 10 (Luo et al., ASPLOS 2024, section 2).
 pub(crate) const PERCENTILE: f64 = 99.9;
@@ -87,15 +87,15 @@ impl Search {
         file.systems.iter().map(search).collect()
     }
 
-    /// Looks for the highest rate.
+    /// Searches for the highest rate.
     ///
     /// # Errors
     /// If it is interrupted.
-    pub(crate) fn run(&self, control: &Control<'_>) -> Result<Highest, RunError> {
+    pub(crate) fn run(&self, control: &Control<'_, Progress>) -> Result<Highest, RunError> {
         let mut tried = Vec::new();
         let mut at = |load: f64, stage: usize, idle: f64| {
             if tried.len() < Search::STEPS {
-                control.progress.step();
+                control.tell(Progress::Step);
             }
             let seen = self.simulate(load, stage, idle, control)?;
             tried.push((load, self.shown(&seen.what)));
@@ -117,7 +117,7 @@ impl Search {
         }
         let mut ends = [found.below, found.above];
         if ends[0].log > 0.0 || ends[1].log <= 0.0 {
-            (tried.len()..Search::STEPS).for_each(|_| control.progress.step());
+            (tried.len()..Search::STEPS).for_each(|_| control.tell(Progress::Step));
             return Ok(self.highest(None, tried));
         }
         self.extend(&mut ends, control)?;
@@ -132,7 +132,7 @@ impl Search {
             ends = [lower, below];
             self.extend(&mut ends, control)?;
         }
-        (tried.len()..Search::STEPS).for_each(|_| control.progress.step());
+        (tried.len()..Search::STEPS).for_each(|_| control.tell(Progress::Step));
         Ok(self.highest(Some(&ends), tried))
     }
 
@@ -163,16 +163,20 @@ impl Search {
         load: f64,
         stage: usize,
         idle: f64,
-        control: &Control<'_>,
+        control: &Control<'_, Progress>,
     ) -> Result<TriedLoad<Results>, RunError> {
         let mut point = self.point(load);
         let requests = self.requests(stage);
         let warm_up = self.relaxed(load, idle).clamp(WARM_UP_MIN, requests);
         let (warm_up, requests) = (WarmUp::Requests(warm_up), Some(requests));
         point.measure = Arc::new(Measure { warm_up, requests, ..Measure::clone(&self.measure) });
-        let crew = Crew { threads: 1, stop: control.stop, progress: &|more| control.progress.requests(more) };
-        let results = experiment(&point, false, Judged::Reported)
-            .run(&crew)
+        let alone = Control {
+            threads: 1,
+            stop: control.stop,
+            progress: &|more| control.tell(Progress::Requests(more)),
+        };
+        let results = experiment(&point, false, StopOn::Reported)
+            .run(&alone)
             .map_err(|source| RunError { point: point.key.clone(), source })?;
         let judged = self.judged(&results);
         let log = match results.overloaded {
@@ -183,12 +187,20 @@ impl Search {
     }
 
     /// Adds replications at both ends, but to an overloaded one.
-    fn extend(&self, ends: &mut [TriedLoad<Results>; 2], control: &Control<'_>) -> Result<(), RunError> {
-        let crew = Crew { threads: 1, stop: control.stop, progress: &|more| control.progress.requests(more) };
+    fn extend(
+        &self,
+        ends: &mut [TriedLoad<Results>; 2],
+        control: &Control<'_, Progress>,
+    ) -> Result<(), RunError> {
+        let alone = Control {
+            threads: 1,
+            stop: control.stop,
+            progress: &|more| control.tell(Progress::Requests(more)),
+        };
         for TriedLoad { load, what, .. } in ends.iter_mut().filter(|seen| !seen.what.overloaded) {
             let (point, more) = (self.point(*load), (MORE - 1) * what.accounts.len() as u32);
-            experiment(&point, false, Judged::Reported)
-                .extend(what, more, &crew)
+            experiment(&point, false, StopOn::Reported)
+                .extend(what, more, &alone)
                 .map_err(|source| RunError { point: point.key.clone(), source })?;
         }
         Ok(())
@@ -243,8 +255,8 @@ impl Search {
 
 /// Share of the core time in which nothing is done.
 fn idle_share(results: &Results) -> f64 {
-    let books = |part: fn(&Account) -> u128| -> f64 {
+    let total = |part: fn(&Account) -> u128| -> f64 {
         results.accounts.iter().map(|(account, _)| part(account) as f64).sum()
     };
-    1.0 - books(|account| account.busy_ps + account.switching_ps) / books(|account| account.held_ps)
+    1.0 - total(|account| account.busy_ps + account.switching_ps) / total(|account| account.held_ps)
 }

@@ -1,7 +1,7 @@
 //! Beyond the paper: what tail-control may gain by more than it has, and what no order of requests gets past.
 
 use super::super::claim::{Ask, Finding, Limit, all};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::sheet::Sheet;
 use super::super::words::UNCHANGED;
@@ -28,7 +28,7 @@ pub(crate) const FIGURE_BEYOND: Figure = Figure {
             that were processed for longer than the mean; where what is left of serial parts is known; and on one core that is 16 \
             times as fast, in the order of arrival and by the least work that is left (fast-core).",
     files: &[file!("log-normal"), file!("bing-like"), file!("serial"), file!("fast-core")],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured, FIGURE_BEYOND.title)],
     sheets,

@@ -3,7 +3,7 @@
 use caudal_policy::Picos;
 
 use super::super::claim::{Ask, Finding, Limit, all};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::words::UNCHANGED;
 use super::setting::{Setting, against, settings};
 use super::show::{chart, ratios};
@@ -17,7 +17,7 @@ pub(crate) const FIGURE_DRIFT: Figure = Figure {
             requests together (mixture), with the table of what completed in the last 2 s, worked out each second (measured), and with the one for the rate and the work of the \
             time (oracle).",
     files: &[Source::alone(include_str!("../../../../experiments/tail-control-drift.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured, FIGURE_DRIFT.title)],
     sheets: |measured| {

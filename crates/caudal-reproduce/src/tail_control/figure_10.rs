@@ -1,7 +1,7 @@
 //! Figure 10: requests of which a tenth is done one after the other.
 
 use super::super::claim::{Ask, Finding, all};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::setting::{Setting, targets};
 use super::show::{chart, sheets};
 use super::{ADMIT, CONTROL, MORE, STEAL, THAN_BETTER, ahead_of_both};
@@ -12,7 +12,7 @@ pub(crate) const FIGURE_10: Figure = Figure {
     shows: "Share of requests that miss a target on 16 cores, for Figure 6's work at 1200 requests/s when a tenth of each \
             request is done by one core alone, half of that before the parallel loops and half after them.",
     files: &[Source::alone(include_str!("../../../../experiments/tail-control-figure-10.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured, FIGURE_10.title)],
     sheets,

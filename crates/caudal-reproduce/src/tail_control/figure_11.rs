@@ -5,7 +5,7 @@ use caudal_stats::Estimate;
 
 use super::super::cell::CONFIDENCE;
 use super::super::claim::{Ask, Finding, Limit, Needs, all, interval, judge};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::sheet::Sheet;
 use super::super::words::{MARGINAL, UNCHANGED};
@@ -20,7 +20,7 @@ pub(crate) const FIGURE_11: Figure = Figure {
             deviation of 13 ms at 1200 requests/s, when tail-control's thresholds were worked out for another standard \
             deviation or another mean.",
     files: &[Source::alone(include_str!("../../../../experiments/tail-control-figure-11.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured)],
     sheets: |measured| vec![sheet(measured)],

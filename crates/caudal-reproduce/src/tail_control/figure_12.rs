@@ -7,7 +7,7 @@ use caudal_stats::Estimate;
 use super::super::cell::CONFIDENCE;
 use super::super::cell::{Cell, common_replications};
 use super::super::claim::{Ask, Claim, Finding, Limit, all, interval};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::search::{Crossing, crossing};
 use super::super::sheet::Sheet;
@@ -42,7 +42,7 @@ pub(crate) const FIGURE_12: Figure = Figure {
             text: include_str!("../../../../experiments/tail-control-figure-12/28ms.toml"),
         },
     ],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured)],
     sheets: |measured| vec![sheet(measured)],

@@ -5,7 +5,7 @@ use caudal_report::chart::{Axis, Chart, Level, Plot, Point, Series, Spread, Unit
 use caudal_stats::Estimate;
 
 use super::super::claim::{Ask, Claim, Finding, Limit, all};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::sheet::Sheet;
 use super::super::trace::Trace;
@@ -19,7 +19,7 @@ pub(crate) const FIGURE_15: Figure = Figure {
     shows: "The 0.8 s with the most misses under steal-first in a run of 100,000 requests of Figure 6's work at 1200 \
             requests/s on 16 cores, and the same requests under tail-control with a target of 25 ms.",
     files: &[Source::alone(include_str!("../../../../experiments/tail-control-figure-15.toml"))],
-    kind: Kind::Traces,
+    kind: FigureKind::Traces,
     statements: &STATEMENTS,
     charts: |measured| window(measured).map_or(Vec::new(), |seen| vec![chart(&seen)]),
     sheets: |measured| window(measured).map_or(Vec::new(), |seen| vec![sheet(&seen)]),

@@ -4,7 +4,7 @@ use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 
 use super::super::cell::CONFIDENCE;
 use super::super::claim::{Finding, Needs, all, each, judge};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::sheet::Sheet;
 use super::setting::{against, at, loads, targets};
@@ -26,7 +26,7 @@ pub(crate) const FIGURE_2: Figure = Figure {
             text: include_str!("../../../../experiments/tail-control-figure-2/long-tail.toml"),
         },
     ],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured)],
     sheets,

@@ -5,7 +5,7 @@ use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
 
 use super::super::claim::{Ask, Claim, Finding, Limit, all};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::sheet::Sheet;
 use super::super::thresholds::Thresholds;
@@ -18,7 +18,7 @@ pub(crate) const FIGURE_4: Figure = Figure {
             10 ms on average on 16 cores: three targets at three rates. Worked out by the formulas of section 4.1, not \
             simulated.",
     files: &[Source::alone(include_str!("../../../../experiments/tail-control-figure-4.toml"))],
-    kind: Kind::Thresholds,
+    kind: FigureKind::Thresholds,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured)],
     sheets: |measured| vec![sheet(measured)],

@@ -1,7 +1,7 @@
 //! Figure 6: the work of a web search at three loads.
 
 use super::super::claim::{Ask, Finding, all, each};
-use super::super::figure::{Figure, Kind, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Statement, Study};
 use super::super::measured::Measured;
 use super::setting::{Setting, against, at, loads, longest, shortest, targets};
 use super::show::{chart, sheets};
@@ -13,7 +13,7 @@ pub(crate) const FIGURE_6: Figure = Figure {
     shows: "Share of requests that miss a target on 16 cores, for requests of 10 ms of work on average, 3.5 % of them beyond \
             55 ms, that are four parallel loops, one after another: 800, 1000 and 1200 requests/s, five targets each.",
     files: sources!("6"),
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured, FIGURE_6.title)],
     sheets,

@@ -1,7 +1,7 @@
 //! Figure 7: the work of option pricing at three loads.
 
 use super::super::claim::{Finding, Limit, Needs, all, judge};
-use super::super::figure::{Figure, Kind, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Statement, Study};
 use super::super::measured::Measured;
 use super::super::words::{MUCH, UNCHANGED};
 use super::setting::{Setting, against, at, longest, targets};
@@ -14,7 +14,7 @@ pub(crate) const FIGURE_7: Figure = Figure {
     shows: "Share of requests that miss a target on 16 cores, for requests whose largest has 13 times the work of the \
             smallest, that are four parallel loops, one after another: at the loads of Figures 6 and 8 (0.5, 0.625 and 0.75), five targets each.",
     files: sources!("7"),
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured, FIGURE_7.title)],
     sheets,

@@ -1,7 +1,7 @@
 //! Figure 7, second reading: thresholds of a table that ends at twice the average number of active requests.
 
 use super::super::claim::{Ask, Finding, Limit, Needs, all, judge};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::words::{MUCH, UNCHANGED};
 use super::setting::{Setting, settings};
@@ -27,7 +27,7 @@ pub(crate) const FIGURE_7_SHORT_TABLE: Figure = Figure {
     shows: "As Figure 7, with tables of thresholds that end at twice the average number of active requests: 2, 3 and 6 rows at \
             light, medium and heavy load. All but one say that nobody is large.",
     files: &[file!("light"), file!("medium"), file!("heavy")],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured, FIGURE_7_SHORT_TABLE.title)],
     sheets: |measured| {

@@ -1,7 +1,7 @@
 //! Figure 8: log-normal work at three loads.
 
 use super::super::claim::{Finding, all};
-use super::super::figure::{Figure, Kind, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Statement, Study};
 use super::setting::{at, longest, shortest};
 use super::show::{chart, sheets};
 use super::{ADMIT, FEWER, MORE, STEAL, THAN_BETTER, ahead_of_both};
@@ -12,7 +12,7 @@ pub(crate) const FIGURE_8: Figure = Figure {
     shows: "Share of requests that miss a target on 16 cores, for requests of 10 ms of work on average that are four \
             parallel loops, one after another: 800, 1000 and 1200 requests/s, five targets each.",
     files: sources!("8"),
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured, FIGURE_8.title)],
     sheets,

@@ -1,7 +1,7 @@
 //! Figure 9: gaps that vary more than a Poisson process's.
 
 use super::super::claim::Finding;
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::show::{chart, sheets};
 use super::{ADMIT, STEAL, THAN_BETTER, ahead_of_both, fewer};
 
@@ -11,7 +11,7 @@ pub(crate) const FIGURE_9: Figure = Figure {
     shows: "Share of requests that miss a target on 16 cores, for log-normal work of 10 ms on average at 1200 requests/s, \
             when gaps are log-normal with a standard deviation of 1.3 times their mean.",
     files: &[Source::alone(include_str!("../../../../experiments/tail-control-figure-9.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured, FIGURE_9.title)],
     sheets,

@@ -2,7 +2,7 @@
 //! the work of requests.
 
 use super::super::claim::{Ask, Finding, Limit, all};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::sheet::Sheet;
 use super::super::words::{MARGINAL, SIMILAR, UNCHANGED};
@@ -18,7 +18,7 @@ const fn part(
     statements: &'static [Statement],
     charts: fn(&Measured) -> Vec<caudal_report::chart::Chart>,
 ) -> Figure {
-    Figure { name, title, shows, files, kind: Kind::Points, statements, charts, sheets }
+    Figure { name, title, shows, files, kind: FigureKind::Points, statements, charts, sheets }
 }
 
 /// Work like Bing's.

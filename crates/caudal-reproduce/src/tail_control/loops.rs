@@ -1,7 +1,7 @@
 //! Beyond the paper: how much it matters how many parallel loops a request is.
 
 use super::super::claim::{Ask, Finding, Limit, all};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::words::{MARGINAL, UNCHANGED};
 use super::setting::{Setting, at, targets};
@@ -31,7 +31,7 @@ pub(crate) const FIGURE_LOOPS: Figure = Figure {
         file!("finance-1"),
         file!("finance-4"),
     ],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured, FIGURE_LOOPS.title)],
     sheets,

@@ -6,7 +6,7 @@ use caudal_stats::Estimate;
 use super::super::cell::CONFIDENCE;
 use super::super::cell::{Cell, Stat};
 use super::super::claim::{Ask, Claim, Finding, Limit, all, interval};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::sheet::Sheet;
 use super::setting::loads;
@@ -38,7 +38,7 @@ pub(crate) const FIGURE_SMALL: Figure = Figure {
         file!("100us"),
         file!("1ms"),
     ],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts: |measured| vec![chart(measured)],
     sheets: |measured| vec![sheet(measured)],

@@ -8,7 +8,7 @@ use super::super::cell::{Cell, typical};
 use super::super::charts::{Axes, curves};
 use super::super::claim::{Ask, Claim, Finding, Limit, Needs, all, each, judge, one};
 use super::super::compare::ratio;
-use super::super::figure::{Figure, Kind, Source, Statement};
+use super::super::figure::{Figure, FigureKind, Source, Statement};
 use super::super::measured::Measured;
 use super::super::search::SLOWDOWN_MAX;
 use super::super::sheet::Sheet;
@@ -24,7 +24,7 @@ pub(crate) const FIGURE_1: Figure = Figure {
     shows: "99.9 % slowdown of the extreme bimodal workload on 16 workers under centralised processor sharing whose \
             preemptions cost nothing, with different quanta.",
     files: &[Source::alone(include_str!("../../../../experiments/tiny-quanta-figure-1.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts,
     sheets,

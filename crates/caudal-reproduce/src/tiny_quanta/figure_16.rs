@@ -6,7 +6,7 @@ use caudal_stats::{Estimate, Linear};
 use super::super::cell::CONFIDENCE;
 use super::super::cell::Cell;
 use super::super::claim::{Claim, Finding, Limit, all, each, one};
-use super::super::figure::{Figure, Kind, Source, Statement};
+use super::super::figure::{Figure, FigureKind, Source, Statement};
 use super::super::measured::Measured;
 use super::super::sheet::Sheet;
 use super::rates::SHINJUKU;
@@ -19,7 +19,7 @@ pub(crate) const FIGURE_16: Figure = Figure {
     shows: "The average quantum over the one that was asked for, with requests of 1 ms and somebody who always waits, under Shinjuku on up to \
             16 workers. Cores are kept where it is at most a tenth longer.",
     files: &[Source::alone(include_str!("../../../../experiments/tiny-quanta-figure-16.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts,
     sheets,

@@ -5,7 +5,7 @@ use caudal_stats::Estimate;
 
 use super::super::cell::CONFIDENCE;
 use super::super::claim::{Ask, Claim, Finding, Limit, all, one};
-use super::super::figure::{Figure, Kind, Source, Statement};
+use super::super::figure::{Figure, FigureKind, Source, Statement};
 use super::super::measured::Measured;
 use super::super::search::{Crossing, Highest, Within};
 use super::super::sheet::Sheet;
@@ -19,7 +19,7 @@ pub(crate) const FIGURE_2: Figure = Figure {
     shows: "The highest rate at which the 99.9 % slowdown of Figure 1's system stays at or below 10, for different \
             quanta and preemptions that cost 0, 100 ns and 1 us.",
     files: &[Source::alone(include_str!("../../../../experiments/tiny-quanta-figure-2.toml"))],
-    kind: Kind::HighestLoad(|_| Within::Slowdown),
+    kind: FigureKind::HighestLoad(|_| Within::Slowdown),
     statements: &STATEMENTS,
     charts,
     sheets,

@@ -6,7 +6,7 @@ use super::super::cell::Stat;
 use super::super::charts::{Axes, curves};
 use super::super::claim::{Ask, Limit, Needs, all, judge};
 use super::super::compare::ratio;
-use super::super::figure::{Figure, Kind, Source, Statement};
+use super::super::figure::{Figure, FigureKind, Source, Statement};
 use super::super::measured::Measured;
 use super::super::sheet::Sheet;
 use super::super::tables::pivot;
@@ -21,7 +21,7 @@ pub(crate) const FIGURE_4: Figure = Figure {
     shows: "99.9 % slowdown of the long jobs of the extreme bimodal workload on 16 workers: one central queue (CT), \
             or a dispatcher that joins the shortest queue with MSQ or random ties (TLS); quantum 2 us, no overhead.",
     files: &[Source::alone(include_str!("../../../../experiments/tiny-quanta-figure-4.toml"))],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts,
     sheets,

@@ -2,7 +2,7 @@
 //! they are simulated.
 
 use super::super::claim::{Ask, Finding, Limit, all, one};
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::search::Within;
 use super::super::words::MARGINAL;
@@ -49,7 +49,7 @@ pub(crate) const FIGURE_5: Figure = Figure {
     shows: "The highest rate at which p99.9 of the short requests of the extreme bimodal workload stays within 50 us under \
             Tiny Quanta on 16 workers, with quanta from 0.5 to 10 us.",
     files: &[file!("5")],
-    kind: Kind::HighestLoad(|_| Within::Latency { class: "short", us: BUDGET_US }),
+    kind: FigureKind::HighestLoad(|_| Within::Latency { class: "short", us: BUDGET_US }),
     statements: &STATEMENTS_5,
     charts: |measured| vec![chart(measured, FIGURE_5.title)],
     sheets: |measured| vec![sheet(measured)],
@@ -77,7 +77,7 @@ pub(crate) const FIGURE_6: Figure = Figure {
     shows: "The highest rate at which p99.9 of the long requests of the extreme bimodal workload stays within 5 ms under \
             Tiny Quanta on 16 workers, with quanta from 0.5 to 10 us.",
     files: &[file!("6")],
-    kind: Kind::HighestLoad(|_| Within::Latency { class: "long", us: 5_000 }),
+    kind: FigureKind::HighestLoad(|_| Within::Latency { class: "long", us: 5_000 }),
     statements: &STATEMENTS_6,
     charts: |measured| vec![chart(measured, FIGURE_6.title)],
     sheets: |measured| vec![sheet(measured)],
@@ -113,7 +113,7 @@ pub(crate) const FIGURE_7: Figure = Figure {
         file!("7", "high-short"),
         file!("7", "high-long"),
     ],
-    kind: Kind::HighestLoad(|about| match about {
+    kind: FigureKind::HighestLoad(|about| match about {
         "extreme-long" => Within::Latency { class: "long", us: 5_000 },
         "high-long" => Within::Latency { class: "long", us: 1_000 },
         _ => Within::Latency { class: "short", us: BUDGET_US },
@@ -194,7 +194,7 @@ pub(crate) const FIGURE_8: Figure = Figure {
     title: "Tiny Quanta, Figure 8: TPC-C beside Shinjuku and Caladan",
     shows: "The highest rate at which the p99.9 slowdown of all TPC-C requests stays within 10 on 16 workers.",
     files: &[file!("8")],
-    kind: Kind::HighestLoad(|_| Within::Slowdown),
+    kind: FigureKind::HighestLoad(|_| Within::Slowdown),
     statements: &STATEMENTS_8,
     charts: |measured| vec![chart(measured, FIGURE_8.title)],
     sheets: |measured| vec![sheet(measured)],
@@ -224,7 +224,7 @@ pub(crate) const FIGURE_9: Figure = Figure {
     shows: "The highest rate at which p99.9 of gets stays within 50 us, and that of scans within ten times their service \
             time, on 16 workers: 0.5 % and 50 % of scans, service times as measured for this project.",
     files: &[file!("9", "0.5-get"), file!("9", "0.5-scan"), file!("9", "50-get"), file!("9", "50-scan")],
-    kind: Kind::HighestLoad(|about| match about {
+    kind: FigureKind::HighestLoad(|about| match about {
         "0.5-scan" | "50-scan" => Within::Latency { class: "scan", us: 8_000 },
         _ => Within::Latency { class: "get", us: BUDGET_US },
     }),
@@ -282,7 +282,7 @@ pub(crate) const FIGURE_10: Figure = Figure {
     title: "Tiny Quanta, Figure 10: exponential service beside Shinjuku and Caladan",
     shows: "The highest rate at which p99.9 stays within 50 us on 16 workers, exponential service of mean 1 us.",
     files: &[file!("10")],
-    kind: Kind::HighestLoad(|_| Within::Latency { class: "", us: BUDGET_US }),
+    kind: FigureKind::HighestLoad(|_| Within::Latency { class: "", us: BUDGET_US }),
     statements: &STATEMENTS_10,
     charts: |measured| vec![chart(measured, FIGURE_10.title)],
     sheets: |measured| vec![sheet(measured)],
@@ -309,7 +309,7 @@ pub(crate) const FIGURE_11: Figure = Figure {
     shows: "The highest rate at which p99.9 of gets stays within 50 us on 16 workers, RocksDB with 0.5 % scans: Tiny Quanta, \
             with probes that count instructions (TQ-IC), and with yields that take 1 us more (TQ-SLOW-YIELD).",
     files: &[file!("11")],
-    kind: Kind::HighestLoad(|_| Within::Latency { class: "get", us: BUDGET_US }),
+    kind: FigureKind::HighestLoad(|_| Within::Latency { class: "get", us: BUDGET_US }),
     statements: &STATEMENTS_11,
     charts: |measured| vec![chart(measured, FIGURE_11.title)],
     sheets: |measured| vec![sheet(measured)],
@@ -333,7 +333,7 @@ pub(crate) const FIGURE_12: Figure = Figure {
     shows: "The highest rate at which p99.9 of gets stays within 50 us on 16 workers, RocksDB with 0.5 % scans: Tiny Quanta, \
             with random placement (TQ-RAND), the shorter of two queues (TQ-POWER-TWO), and first come first served (TQ-FCFS).",
     files: &[file!("12")],
-    kind: Kind::HighestLoad(|_| Within::Latency { class: "get", us: BUDGET_US }),
+    kind: FigureKind::HighestLoad(|_| Within::Latency { class: "get", us: BUDGET_US }),
     statements: &STATEMENTS_12,
     charts: |measured| vec![chart(measured, FIGURE_12.title)],
     sheets: |measured| vec![sheet(measured)],

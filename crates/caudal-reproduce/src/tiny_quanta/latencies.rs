@@ -6,7 +6,7 @@ use super::super::cell::CONFIDENCE;
 use super::super::cell::{Cell, Stat};
 use super::super::claim::{Ask, Finding, Limit, all};
 use super::super::compare::ratio;
-use super::super::figure::{Figure, Kind, Source, Statement, Study};
+use super::super::figure::{Figure, FigureKind, Source, Statement, Study};
 use super::super::measured::Measured;
 use super::super::sheet::Sheet;
 use super::super::tables::pivot;
@@ -31,7 +31,7 @@ pub(crate) const LATENCIES: Figure = Figure {
     shows: "p99.9 of the requests of a class on 16 workers, at a fifth to a half of what the workers could do: what the paper says \
             of latencies without naming a rate.",
     files: &[file!("extreme"), file!("high"), file!("rocksdb")],
-    kind: Kind::Points,
+    kind: FigureKind::Points,
     statements: &STATEMENTS,
     charts,
     sheets,

@@ -57,7 +57,7 @@ fn shown(answer: &LanesAnswer) -> Vec<(&'static str, &JudgedSystem)> {
 #[must_use]
 pub fn meanings(question: &LanesQuestion, table: &str) -> String {
     let confidence = format!("{} %", (1000.0 * question.measure.stop.confidence).round() / 10.0);
-    let open = if table.contains("±?") { "; ? where nobody knows" } else { "" };
+    let open = if table.contains("±?") { "; ? where it is not known" } else { "" };
     let marks = [
         (" at ", "lanes: servers of each, and after how much service a request moves on.".to_owned()),
         ("slowdown", "slowdown: time in the system over service time.".to_owned()),

@@ -128,10 +128,10 @@ pub fn meanings(question: &Question, plan: &Plan, table: &str) -> String {
             format!("cores: the fewest on which the targets are met with {confidence} confidence.")
         }
     };
-    let open = if table.contains("±?") { "; ? where nobody knows" } else { "" };
+    let open = if table.contains("±?") { "; ? where it is not known" } else { "" };
     let marks = [
         ("≥ ", "≥: it may carry more, the budget ended.".to_owned()),
-        ("maybe ", "maybe: only short runs say so, and they flatter.".to_owned()),
+        ("maybe ", "maybe: only short runs say so, and they are too optimistic.".to_owned()),
         (
             "misses at",
             "misses at: the next one that was tried at which a target is certainly missed.".to_owned(),

@@ -1,4 +1,4 @@
-//! Who may take what a request forks, in words.
+//! Parallelism policies in words: which workers may take the tasks that a request forks.
 
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{DequeEnd, ParallelismConfig, TailControlConfig};

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use caudal_config::{File, Host, Options, SystemPlan, write_policy};
+use caudal_config::{File, Options, SystemHost, SystemPlan, write_policy};
 use caudal_log::DecisionLog;
 use caudal_workload::ServiceSpec;
 
@@ -33,7 +33,7 @@ use crate::task::{self, Scope, Sinks};
 fn for_runtimes() -> Options {
     let spec = ServiceSpec::named("exp-1us");
     let service = spec.compile(Path::new("")).ok().map(|service| (spec, service));
-    Options { host: Host::Runtime, service, ..Options::default() }
+    Options { host: SystemHost::Runtime, service, ..Options::default() }
 }
 
 /// Settings of a runtime before it starts. Made by [`Runtime::builder`].

@@ -27,7 +27,7 @@ mod requests;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use caudal_config::{File, Host, Options};
+use caudal_config::{File, Options, SystemHost};
 
 use crate::Builder;
 use crate::base::clock::Clock;
@@ -60,7 +60,7 @@ pub(crate) fn settings(workers: usize, dispatch: &str) -> Settings {
         "[system]\ncores = {workers}\npools = \"per-core\"\ndispatch = {{ policy = \"{dispatch}\" }}\n\
          discipline = {{ policy = \"fcfs\" }}\n"
     );
-    let options = Options { host: Host::Runtime, ..Options::default() };
+    let options = Options { host: SystemHost::Runtime, ..Options::default() };
     let plan = File::parse_with(&text, "model.toml", &options).unwrap().systems.remove(0);
     let mut settings = Builder::of(plan).workers(workers).queues(2, 2).settings;
     settings.measuring = false;

@@ -1,4 +1,4 @@
-//! What a run writes down: latencies of the requests that count, and core time by what it went to.
+//! The record of a run: latencies of the requests that count, and the time of the cores by its use.
 
 use caudal_stats::OverloadCheck;
 use caudal_stats::mser::Mser5;

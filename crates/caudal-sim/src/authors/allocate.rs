@@ -91,7 +91,7 @@ impl AuthorsMachine {
     pub(super) fn after_allocation(&mut self, core: usize) {
         self.begin(core, Doing::Nothing, self.now_ns + 1);
         let entry = &mut self.cores[core];
-        entry.next = Next::Look;
+        entry.next = Next::Check;
         entry.search_since_ns = None;
         if !self.available.contains(&(core as u32)) {
             self.available.push(core as u32);
@@ -176,7 +176,7 @@ impl AuthorsMachine {
         self.has_surplus() && self.parked.len() > 0 && !self.queues[core].is_empty()
     }
 
-    /// The request of `core` stops while that one looks whether to hand a request to a new core. It counts
+    /// The request of `core` stops while that one finds out whether to hand a request to a new core. It counts
     /// itself as busy now and as idle in the end: it may pay, and then keep a lone waiting request.
     pub(super) fn consider_hand_over(&mut self, core: usize) {
         self.cores[core].preempt = false;

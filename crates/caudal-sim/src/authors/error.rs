@@ -1,4 +1,4 @@
-//! What the published simulator can not do.
+//! The error for systems that the published simulator can not run.
 
 use caudal_policy::dispatch::PowerOfKConfig;
 use thiserror::Error;

@@ -40,7 +40,7 @@ pub(super) enum Doing {
     Stealing,
     /// Placing a request that was sent elsewhere.
     Paying,
-    /// Handing a request to a new core; not `paid`: only looking whether to, which takes no time.
+    /// Handing a request to a new core; not `paid`: only finding out whether to, which takes no time.
     HandingOver { paid: bool },
     /// Answering a flag.
     Responding,
@@ -54,11 +54,11 @@ pub(super) enum Doing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Flags, then its queue.
-    Look,
+    Check,
     /// Its queue only: it has just answered a flag.
-    LookOnly,
+    CheckQueue,
     /// Its queue, and if that is empty, the search has failed.
-    LastLook,
+    LastCheck,
     /// The search has failed.
     GiveUp,
     /// The allocation of the core.
@@ -77,7 +77,7 @@ pub(super) struct Task {
 /// A walk past the other queues.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Walk {
-    /// Place in the order of walks that is being looked at, and the one at which the walk ends.
+    /// Place in the order of walks that is being checked, and the one at which the walk ends.
     pub(super) at: usize,
     pub(super) origin: usize,
     pub(super) last: bool,
@@ -85,7 +85,7 @@ pub(super) struct Walk {
     pub(super) check_ns: u64,
     /// When the own queue's turn has come.
     pub(super) own_ns: u64,
-    /// The own queue is looked at next.
+    /// The own queue is checked next.
     pub(super) own_next: bool,
 }
 
@@ -122,7 +122,7 @@ pub(super) struct Core {
 impl Core {
     const NEW: Core = Core {
         doing: Doing::Nothing,
-        next: Next::Look,
+        next: Next::Check,
         since_ns: 0,
         until_ns: 0,
         due_ns: NEVER,
@@ -173,7 +173,7 @@ pub(super) struct AuthorsMachine {
     pub(super) walk_draw: Draw,
     pub(super) flag_draw: Draw,
     pub(super) ledger: Ledger,
-    /// Time on requests, and on those and on looking for them, since the last look at utilization.
+    /// Time on requests, and on those and on searching for them, since utilization was last computed.
     pub(super) window_task_ns: u64,
     pub(super) window_busy_ns: u64,
     pub(super) records: Records,

@@ -12,7 +12,7 @@
 //! | arrival | uniform over the queues of allocated cores | over the *available* queues: a core's joins at the end of its allocation, and the last one stays when its core parks |
 //! | stealing: victims | other allocated cores | all other cores, parked ones too |
 //! | stealing: own queue | seen at the end of every check, wins over a hit | seen when a walk starts and then every 1 µs of it, in a ns of its own; not during a steal |
-//! | stealing: a walk | every other queue once | one that starts at the own place in the order looks at its first place twice |
+//! | stealing: a walk | every other queue once | one that starts at the own place in the order checks its first place twice |
 //! | stealing: failed walk | begins anew, or parks if the allocation policy says so | the same, but a search that failed earlier than [`Rules::search_min_ns`] begins anew first |
 //! | shedding: trigger | the *oldest* queued request is older than the threshold | the *second* one is |
 //! | shedding: answer | moves until both queues are equally long | the same, if there was something to move at the beginning *and* at the end of the answer |
@@ -38,7 +38,7 @@
 //!
 //! Two choices of ours where the original can not be followed: a core without stealing parks after spinning
 //! for `search_min_ns` where the allocation policy lets idle cores go by themselves (the original has the
-//! switch, off in all its files), and a look at the own queue that falls on the end of a walk's last check
+//! switch, off in all its files), and a check of the own queue that falls on the end of a walk's last check
 //! comes before it (the original breaks down).
 //!
 //! What the original lacks, or what its rules do not settle together, is an [`Unsupported`] error.

@@ -21,7 +21,7 @@ const BELOW_ONE_NS_MAX: f64 = 0.5;
 pub(super) enum Balance {
     /// A random queue, and there they stay.
     Random,
-    /// A random queue; idle cores look at others.
+    /// A random queue; idle cores check others.
     Steal,
     /// A random queue; cores with an old second request flag others.
     Shed { threshold_ns: u64 },

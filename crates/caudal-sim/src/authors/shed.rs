@@ -57,7 +57,7 @@ impl AuthorsMachine {
         self.ledger.sheds += 1;
         self.cores[flagger].flag_out = false;
         self.cores[core].flagged_by = NOBODY;
-        self.cores[core].next = Next::LookOnly;
+        self.cores[core].next = Next::CheckQueue;
         self.turn_at(core, self.now_ns + 1);
     }
 }

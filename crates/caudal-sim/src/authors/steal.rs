@@ -1,4 +1,4 @@
-//! Walks: cores without requests look at the queues of others, parked ones included.
+//! Walks: cores without requests check the queues of others, parked ones included.
 //!
 //! ```text
 //!   tau        +99      +199     ...    +899      +1000     +1100
@@ -8,7 +8,7 @@
 
 use super::machine::{AuthorsMachine, Doing, Next, Walk};
 
-/// A walker looks at its own queue so often.
+/// How often a walker checks its own queue.
 const OWN_QUEUE_EVERY_NS: u64 = 1_000;
 
 impl AuthorsMachine {
@@ -28,7 +28,7 @@ impl AuthorsMachine {
     }
 
     /// The next check, which ends at `check_ns`, is at the next place that is not the core's own. If a walk
-    /// starts from its own place, it looks at the first place a second time in the end.
+    /// starts from its own place, it checks the first place a second time in the end.
     fn next_check(&mut self, core: usize, check_ns: u64) {
         let Walk { mut at, origin, mut last, own_ns, .. } = self.cores[core].walk;
         loop {
@@ -53,7 +53,7 @@ impl AuthorsMachine {
         }
         let walk = &mut self.cores[core].walk;
         if walk.own_ns <= now_ns {
-            // The own queue is looked at in the next ns; what would have been looked at now waits for that.
+            // The own queue is checked in the next ns; what would have been checked now waits for that.
             walk.own_ns = now_ns + OWN_QUEUE_EVERY_NS;
             walk.own_next = true;
             return self.turn_at(core, now_ns + 1);
@@ -78,7 +78,7 @@ impl AuthorsMachine {
         self.begin(core, Doing::Nothing, now_ns + 1);
         let entry = &mut self.cores[core];
         let searched_ns = now_ns + 1 - entry.search_since_ns.unwrap_or(now_ns);
-        entry.next = if searched_ns < self.setup.search_min_ns { Next::Look } else { Next::LastLook };
+        entry.next = if searched_ns < self.setup.search_min_ns { Next::Check } else { Next::LastCheck };
         self.turn_at(core, now_ns + 1);
     }
 
@@ -92,7 +92,7 @@ impl AuthorsMachine {
         self.ledger.steals_empty += u64::from(count == 0);
         let entry = &mut self.cores[core];
         entry.search_since_ns = None;
-        entry.next = Next::Look;
+        entry.next = Next::Check;
         self.turn_at(core, self.now_ns + 1);
     }
 

@@ -105,7 +105,7 @@ fn walks_last_as_long_as_in_the_original() {
 #[test]
 fn a_walker_sees_its_own_queue_every_microsecond() {
     let setup = Setup { cores: 16, balance: Balance::Steal, ..SETUP };
-    // Core 0 is busy; the others began to walk with ns 10,001 and look at their own queues at 11,001.
+    // Core 0 is busy; the others began to walk with ns 10,001 and check their own queues at 11,001.
     let mut machine = machine(setup, 3, &[(10_000, 30_000), (10_950, 50)]);
     machine.available = vec![0];
     while machine.now_ns < 10_900 && machine.advance() {}
@@ -152,7 +152,7 @@ fn a_machine_whose_cores_have_all_parked_waits_for_a_tick() {
     let growth = Growth::Oldest { every_ns: 5_000, threshold_ns: 5_000 };
     let setup = Setup { balance: Balance::Steal, growth, self_park: true, ..SETUP };
     let mut machine = machine(setup, 1, &[(10_000, 100), (50_001, 300)]);
-    // At 55,000 it is 4,999 ns old. The core of 60,000 is there at 65,000, but looks after that tick, which
+    // At 55,000 it is 4,999 ns old. The core of 60,000 is there at 65,000, but checks after that tick, which
     // grants another one; that is on its way for the 300 ns that the run still lasts.
     assert_eq!(latencies_ns(&mut machine), [101, 65_000 + 300 - 50_001]);
     assert_eq!((machine.ledger.grants, machine.ledger.allocating_ns), (2, 5_300));

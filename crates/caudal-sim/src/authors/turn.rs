@@ -27,16 +27,16 @@ impl AuthorsMachine {
             return self.pay(core, self.now_ns);
         }
         match self.cores[core].next {
-            Next::Look => {
+            Next::Check => {
                 if !self.answer_flags(core) {
-                    self.look(core);
+                    self.check_queue(core);
                 }
             }
-            Next::LookOnly => {
-                self.cores[core].next = Next::Look;
-                self.look(core);
+            Next::CheckQueue => {
+                self.cores[core].next = Next::Check;
+                self.check_queue(core);
             }
-            Next::LastLook => {
+            Next::LastCheck => {
                 if !self.take(core) {
                     self.give_up(core);
                 }
@@ -48,8 +48,8 @@ impl AuthorsMachine {
         }
     }
 
-    /// `core` looks into its own queue; if that is empty, it looks elsewhere or idles.
-    fn look(&mut self, core: usize) {
+    /// `core` checks its own queue; if that is empty, it searches elsewhere or idles.
+    fn check_queue(&mut self, core: usize) {
         let now_ns = self.now_ns;
         if self.take(core) {
             return;
@@ -73,7 +73,7 @@ impl AuthorsMachine {
         self.begin_for(core, Doing::Request, now_ns, request.service_ns);
         let entry = &mut self.cores[core];
         entry.task = Some(Task { request, started_ns: now_ns, left_ns: 0 });
-        entry.next = Next::Look;
+        entry.next = Next::Check;
         entry.search_since_ns = None;
         if entry.preempt && entry.until_ns > now_ns {
             // A mark that was set before is seen in the request's second ns.
@@ -149,13 +149,13 @@ impl AuthorsMachine {
         self.turn_at(core, until_ns);
     }
 
-    /// An idle core looks before each ns. The ns in which it finds something is charged to both.
+    /// An idle core checks before each ns. The ns in which it finds something is charged to both.
     fn after_spin_ns(&mut self, core: usize) {
         let now_ns = self.now_ns;
         if self.cores[core].flagged_by != NOBODY || self.has_work(core) {
             self.begin(core, Doing::Nothing, now_ns + 1);
             self.window_busy_ns -= 1;
-            self.cores[core].next = Next::Look;
+            self.cores[core].next = Next::Check;
             self.begin_next(core);
         } else if self.cores[core].until_ns == now_ns {
             self.begin(core, Doing::Nothing, now_ns + 1);
@@ -173,7 +173,7 @@ impl AuthorsMachine {
         }
         let entry = &mut self.cores[core];
         entry.search_since_ns = None;
-        entry.next = Next::Look;
+        entry.next = Next::Check;
         self.begin_next(core);
     }
 }

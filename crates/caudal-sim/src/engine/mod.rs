@@ -6,7 +6,7 @@
 //! | `general` | the loop for any combination of policies on cores |
 //! | `contexts` | the loop for cores with hardware contexts |
 //! | `forks` | the loop for requests that fork, a deque a worker |
-//! | `short_cuts` | faster ways for what is simulated most, none of which changes an answer |
+//! | `short_cuts` | faster loops for what is simulated most, none of which changes an answer |
 //! | `route` | which of these runs a system |
 //!
 //! Modules import downwards: `kernel` from none of the others, loops from `kernel`, short cuts from `general` and `kernel`.
@@ -41,7 +41,7 @@ pub use self::kernel::observe::{Event, Observer, Unwatched};
 pub use self::kernel::record::{ClassStats, SLOWDOWN_ONE};
 pub use self::kernel::run::{Events, Outcome, Run};
 pub use self::kernel::short_cuts::{ShortCut, ShortCuts};
-pub use self::kernel::window::{Backlog, LOOKS, Length};
+pub use self::kernel::window::{BACKLOG_SAMPLES, Backlog, Length};
 pub use self::route::{Queues, Route};
 
 /// Simulates `run` and shows `observer` what happens.

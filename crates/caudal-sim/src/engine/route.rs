@@ -54,7 +54,7 @@ struct Terms {
 }
 
 impl Route {
-    /// The loop that runs `system` where nobody watches and all short cuts are allowed.
+    /// The loop that runs `system` without an observer, with all short cuts allowed.
     ///
     /// # Errors
     /// The loop for such systems lacks something that this one has.
@@ -69,7 +69,7 @@ impl Route {
         Ok(Route::on(system, costs, terms))
     }
 
-    /// The loop that runs `run` while nobody watches.
+    /// The loop that runs `run` without an observer.
     pub fn of_run(run: &Run<'_>) -> Route {
         let terms = Terms { short_cuts: run.short_cuts, is_watched: false, is_pilot: run.pilot };
         Route::on(run.system, run.costs, terms)
@@ -92,10 +92,10 @@ impl Route {
         }
     }
 
-    /// Does the loop take the turns of `system`, which runs on it, one by one, so that a request costs as many events as it has turns?
-    pub fn takes_turns_one_by_one(self, system: &System) -> bool {
-        let has_turns = system.discipline.quantum().is_some_and(|quantum| quantum > Picos::ZERO);
-        has_turns && matches!(self, Route::General(Queues::Steps) | Route::Contexts | Route::Forks)
+    /// Does the loop simulate each slice of `system`, which runs on it, so that a request costs as many events as it has slices?
+    pub fn simulates_each_slice(self, system: &System) -> bool {
+        let has_slices = system.discipline.quantum().is_some_and(|quantum| quantum > Picos::ZERO);
+        has_slices && matches!(self, Route::General(Queues::Steps) | Route::Contexts | Route::Forks)
     }
 }
 
@@ -152,7 +152,7 @@ fn is_plain_stealing(system: &System, costs: &Costs) -> bool {
         && costs.steal_check.0 > 0
 }
 
-/// Are there lanes in pools that have to do with nobody but their requests, which come to them without a look at them?
+/// Are there lanes in pools between which no task moves, and does dispatch choose a pool without counts?
 fn has_lanes_left_alone(system: &System) -> bool {
     use DispatchConfig::{Random, RoundRobin, Sita};
     let lanes = matches!(system.discipline, DisciplineConfig::SqdSita(_) | DisciplineConfig::IsqdSita(_));
@@ -177,13 +177,13 @@ impl Queues {
     }
 }
 
-/// Can cores under processor sharing leap from completion to completion? Not where a flag has to be answered between turns, which leaps
-/// do not stop at; and where a leap ends, nobody begins.
+/// Can cores under processor sharing leap from completion to completion? Not where a flag has to be answered between slices, at which
+/// leaps do not stop, or where a slice takes the dispatcher time, or the start, the end or a wake-up takes the worker time.
 fn may_leap(system: &System, costs: &Costs, fresh: Fresh) -> bool {
     let sheds = AnyRebalance::from(system.rebalance).may_shed();
-    let turns_are_all =
+    let slices_are_all =
         costs.dispatcher_quantum.0 == 0 && costs.start.0 == 0 && costs.finish.0 == 0 && costs.wake_up.0 == 0;
-    // Where new tasks queue among those that take turns, one that was moved here is neither, until it runs: a ring has no place for it.
-    let moved_among_turns = fresh == Fresh::Tail && system.rebalance != RebalanceConfig::None;
-    system.pools == Pools::PerCore && !sheds && turns_are_all && !moved_among_turns
+    // Where new tasks queue behind started ones, a ring has no place for a task that was moved here and has not run.
+    let moved_among_slices = fresh == Fresh::Tail && system.rebalance != RebalanceConfig::None;
+    system.pools == Pools::PerCore && !sheds && slices_are_all && !moved_among_slices
 }

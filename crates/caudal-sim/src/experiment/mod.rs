@@ -4,7 +4,7 @@
 //!    if twenty short pilot runs laid over one another say so (MSER-5); they are repeated with longer runs until
 //!    they do.
 //! 2. *A stage* is a series of replications of one length, judged in their own order after each one, so
-//!    that the number of threads does not change a bit. It ends when all judged statistics are precise, or
+//!    that the number of threads does not change a bit. It ends when all statistics that it stops on are precise, or
 //!    after [`STAGE_MAX`] replications.
 //! 3. A stage that was not precise enough is thrown away, and one with longer replications follows. So
 //!    memory does not grow with the number of requests, and what is reported comes from few, long
@@ -22,6 +22,7 @@
 pub mod recorded;
 pub mod steady;
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use caudal_config::{Costs, Measure, Metric, System, Variant, WarmUp};
@@ -35,8 +36,11 @@ use caudal_stats::trend::{self, Halves};
 use caudal_stats::{Decision, Estimate, Replicated, Scale, StopRule};
 use caudal_workload::{Arrivals, Service};
 
-use crate::engine::{Account, ClassStats, LOOKS, Length, Outcome, Run, ShortCuts, Unwatched, simulate};
+use crate::engine::{
+    Account, BACKLOG_SAMPLES, ClassStats, Length, Outcome, Run, ShortCuts, Unwatched, simulate,
+};
 use crate::lanes::LaneLoad;
+use crate::threads;
 
 use caudal_row::{Gap, Recorded};
 
@@ -61,7 +65,7 @@ const FRESH: u64 = 1 << 32;
 /// Multiples of it are spread evenly over a circle, however many there are: the golden ratio.
 const SPREAD: f64 = 0.618_033_988_749_894_9;
 
-/// Requests that a quick look at a system takes, at most: a second or a few. One that forks is some hundred tasks.
+/// Requests that a quick run of a system takes, at most: a second or a few. One that forks is some hundred tasks.
 pub fn quick_requests(system: &System) -> u64 {
     if system.parallelism.forks() { 200_000 } else { 2_000_000 }
 }
@@ -83,13 +87,13 @@ pub struct Experiment<'a> {
     pub measure: &'a Measure,
     /// Settle for 10 % precision and [`quick_requests`].
     pub quick: bool,
-    /// The statistics that must be precise.
-    pub judged: Judged,
+    /// The statistics that must be precise before the experiment ends.
+    pub stop_on: StopOn,
 }
 
-/// The statistics that end an experiment when they are precise.
+/// The statistics whose precision ends an experiment.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Judged {
+pub enum StopOn {
     /// The mean and all reported percentiles of all requests' latency, but for those that lie at a gap.
     Reported,
     /// This one.
@@ -183,7 +187,7 @@ pub struct Results {
     pub accounts: Vec<(Account, u64)>,
     /// Did most replications fall behind their load?
     pub overloaded: bool,
-    /// Are all judged statistics as precise as was asked?
+    /// Are all statistics that it stops on as precise as was asked?
     pub precise: bool,
     /// Were the replications long enough to forget that they began empty, and was as much work done as is offered in
     /// the long run? If not, the estimates are those of a system that is still filling up, or that met none of its
@@ -207,7 +211,7 @@ pub struct Results {
     fell_behind: u32,
     /// The number of the first replication.
     first_number: u64,
-    /// Backlog in the halves of each replication: requests, and ns of work. Empty where nobody looked.
+    /// Backlog in the halves of each replication: requests, and ns of work. Empty where no sample was taken.
     backlogs: [Vec<Halves>; 2],
     /// Lanes that have cores of their own, and what they have to do.
     pub lane_loads: Vec<LaneLoad>,
@@ -229,19 +233,33 @@ pub enum ExperimentError {
     Variant(String),
 }
 
-/// The threads that experiments, sweeps, searches and plans run on, the flag that stops them, and the listener that they tell of
-/// their progress: for experiments, how many requests have been simulated since the last call.
+/// How something that takes long is run: the number of its threads, the flag that stops it, and the listener to its progress.
+/// Experiments tell the listener how many requests they have simulated since the last call; sweeps, searches and plans have a `P` of their own.
 #[derive(Clone, Copy)]
-pub struct Crew<'a, P = u64> {
+pub struct Control<'a, P = u64> {
     /// Number of threads to use; at least 1. It does not change a bit of the result.
     pub threads: usize,
-    /// Set by the owner to stop the work: what is known so far is returned, or nothing.
+    /// Set by the caller to stop the work: what is known so far is returned, or nothing.
     pub stop: &'a AtomicBool,
     /// Called with the progress since the last call, from any thread.
     pub progress: &'a (dyn Fn(P) + Sync),
 }
 
-impl Crew<'_> {
+impl<P> Control<'_, P> {
+    /// Tells the listener of `progress`.
+    pub fn tell(&self, progress: P) {
+        (self.progress)(progress);
+    }
+}
+
+impl<P> fmt::Debug for Control<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Control { threads, stop, .. } = self;
+        f.debug_struct("Control").field("threads", threads).field("stop", stop).finish_non_exhaustive()
+    }
+}
+
+impl Control<'_> {
     fn check(&self) -> Result<(), Interrupted> {
         if self.stop.load(Ordering::Relaxed) { Err(Interrupted) } else { Ok(()) }
     }
@@ -251,16 +269,16 @@ impl Experiment<'_> {
     /// Runs the experiment.
     ///
     /// # Errors
-    /// [`ExperimentError::Interrupted`] when `crew.stop` was set, and what the variant can not do.
-    pub fn run(&self, crew: &Crew<'_>) -> Result<Results, ExperimentError> {
+    /// [`ExperimentError::Interrupted`] when `control.stop` was set, and what the variant can not do.
+    pub fn run(&self, control: &Control<'_>) -> Result<Results, ExperimentError> {
         match self.arrivals.count() {
-            Some(count) => self.play(count, crew),
-            None => self.approach(crew),
+            Some(count) => self.play(count, control),
+            None => self.approach(control),
         }
     }
 
     /// Stages until one is precise enough, or the limit of requests is reached.
-    fn approach(&self, crew: &Crew<'_>) -> Result<Results, ExperimentError> {
+    fn approach(&self, control: &Control<'_>) -> Result<Results, ExperimentError> {
         let mut simulated = 0;
         let rule = self.rule();
         let max_requests = if self.quick { quick_requests(self.system) } else { u64::MAX }
@@ -268,7 +286,7 @@ impl Experiment<'_> {
         let most = (max_requests / u64::from(rule.min_replications)).max(1);
         let auto = self.measure.warm_up == WarmUp::Auto;
         let (mut warm_up, overheads) = match self.measure.warm_up {
-            WarmUp::Auto => self.pilot(crew, &mut simulated)?,
+            WarmUp::Auto => self.pilot(control, &mut simulated)?,
             given => (self.given_warm_up(given), Overheads::default()),
         };
         warm_up = if auto { warm_up.min(most) } else { warm_up };
@@ -280,7 +298,7 @@ impl Experiment<'_> {
             requests =
                 self.measure.requests.map_or_else(|| self.fitting(requests, most), |given| given.min(most));
             let mut results =
-                self.stage(crew, &rule, Length { warm_up, measured: requests }, first_number)?;
+                self.stage(control, &rule, Length { warm_up, measured: requests }, first_number)?;
             simulated += results.simulated;
             results.simulated = simulated;
             if let Some(more) = self.longer_warm_up(&results, most).filter(|_| auto) {
@@ -348,12 +366,12 @@ impl Experiment<'_> {
         &self,
         results: &mut Results,
         replications: u32,
-        crew: &Crew<'_>,
+        control: &Control<'_>,
     ) -> Result<(), ExperimentError> {
         let length = Length { warm_up: results.warm_up, measured: results.measured };
         let next = results.first_number + results.accounts.len() as u64;
         let numbers: Vec<u64> = (next..next + u64::from(replications)).collect();
-        for outcome in self.replicate(crew, &numbers, length, false)? {
+        for outcome in self.replicate(control, &numbers, length, false)? {
             results.push(&outcome, length);
         }
         self.judge_load(results);
@@ -391,8 +409,8 @@ impl Experiment<'_> {
     }
 
     pub(crate) fn judged_estimates(&self, results: &Results, confidence: f64) -> Vec<Estimate> {
-        match &self.judged {
-            Judged::Reported => {
+        match &self.stop_on {
+            StopOn::Reported => {
                 let clear = |p: &&f64| results.all.latency_ps.gap(**p).is_none();
                 let percentiles = self.measure.percentiles.iter().filter(clear).map(|&p| Some(p));
                 let statistics = std::iter::once(None).chain(percentiles);
@@ -400,7 +418,7 @@ impl Experiment<'_> {
                 let misses = self.measure.miss.iter().map(|late| results.all.miss_ratio(late.0, confidence));
                 latencies.chain(misses).collect()
             }
-            Judged::Only(quantity) => vec![results.estimate(quantity, confidence)],
+            StopOn::Only(quantity) => vec![results.estimate(quantity, confidence)],
         }
     }
 
@@ -409,15 +427,15 @@ impl Experiment<'_> {
     ///
     /// # Errors
     /// As [`Self::run`].
-    pub fn find_warm_up(&self, crew: &Crew<'_>, simulated: &mut u64) -> Result<u64, ExperimentError> {
+    pub fn find_warm_up(&self, control: &Control<'_>, simulated: &mut u64) -> Result<u64, ExperimentError> {
         match self.arrivals.count() {
             Some(_) => Ok(0),
-            None => Ok(self.pilot(crew, simulated)?.0),
+            None => Ok(self.pilot(control, simulated)?.0),
         }
     }
 
     /// The warm-up, and what the scheduler took in the runs in which it was found.
-    fn pilot(&self, crew: &Crew<'_>, simulated: &mut u64) -> Result<(u64, Overheads), ExperimentError> {
+    fn pilot(&self, control: &Control<'_>, simulated: &mut u64) -> Result<(u64, Overheads), ExperimentError> {
         let (mut requests, most) = PILOT_REQUESTS;
         loop {
             let mut series: Option<Mser5> = None;
@@ -425,7 +443,7 @@ impl Experiment<'_> {
             let length = Length { warm_up: 0, measured: requests };
             let numbers: Vec<u64> = (0..PILOTS).map(|pilot| u64::MAX - pilot).collect();
             let mut accounts = Vec::new();
-            for outcome in self.replicate(crew, &numbers, length, true)? {
+            for outcome in self.replicate(control, &numbers, length, true)? {
                 overloaded += u32::from(outcome.fell_behind());
                 accounts.push(outcome.account);
                 let found = outcome.series.unwrap_or_default();
@@ -477,37 +495,20 @@ impl Experiment<'_> {
     /// The replications of these numbers, in their order.
     fn replicate(
         &self,
-        crew: &Crew<'_>,
+        control: &Control<'_>,
         numbers: &[u64],
         length: Length,
         pilot: bool,
     ) -> Result<Vec<Outcome>, ExperimentError> {
         let one = |&number: &u64| -> Result<Outcome, ExperimentError> {
-            crew.check()?;
-            let outcome = self.replication(number, length, pilot, crew.stop)?;
+            control.check()?;
+            let outcome = self.replication(number, length, pilot, control.stop)?;
             // One that was told to stop has ended before its time.
-            crew.check()?;
-            (crew.progress)(length.warm_up + length.measured);
+            control.check()?;
+            (control.progress)(length.warm_up + length.measured);
             Ok(outcome)
         };
-        if crew.threads <= 1 || numbers.len() == 1 {
-            return numbers.iter().map(one).collect();
-        }
-        let share = numbers.len().div_ceil(crew.threads);
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = numbers
-                .chunks(share)
-                .map(|chunk| scope.spawn(move || chunk.iter().map(one).collect::<Result<Vec<_>, _>>()))
-                .collect();
-            let mut outcomes = Vec::with_capacity(numbers.len());
-            for thread in threads {
-                match thread.join() {
-                    Ok(part) => outcomes.extend(part?),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            Ok(outcomes)
-        })
+        threads::in_order(control.threads, numbers, one)
     }
 
     fn replication(
@@ -550,7 +551,7 @@ impl Experiment<'_> {
     /// Replications of one length, from this number on.
     pub(crate) fn stage(
         &self,
-        crew: &Crew<'_>,
+        control: &Control<'_>,
         rule: &StopRule,
         length: Length,
         first_number: u64,
@@ -559,9 +560,9 @@ impl Experiment<'_> {
         let mut number = first_number;
         loop {
             // Threads run ahead; what they do beyond the replication that ends the stage is not used.
-            let ahead = crew.threads.max(1) as u64;
+            let ahead = control.threads.max(1) as u64;
             let numbers: Vec<u64> = (number..number + ahead).collect();
-            for outcome in self.replicate(crew, &numbers, length, false)? {
+            for outcome in self.replicate(control, &numbers, length, false)? {
                 results.push(&outcome, length);
                 number += 1;
                 let done = (number - first_number) as u32;
@@ -583,7 +584,7 @@ impl Experiment<'_> {
 }
 
 /// Does a request wait, for others or for the scheduler, however short it is? Not where cores are shared in infinitely
-/// small turns, or the shortest goes first, and that costs nothing.
+/// small slices, or the shortest goes first, and that costs nothing.
 fn even_the_shortest_wait(system: &System, costs: &Costs) -> bool {
     let gives_way = match system.discipline {
         DisciplineConfig::Srpt => costs.preemption == Picos::ZERO,
@@ -639,18 +640,18 @@ impl Results {
         self.events += outcome.events.0;
         self.fell_behind += u32::from(outcome.fell_behind());
         let series = [
-            outcome.backlog.iter().map(|look| look.requests as f64).collect::<Vec<_>>(),
-            outcome.backlog.iter().map(|look| look.work_ns as f64).collect(),
+            outcome.backlog.iter().map(|sample| sample.requests as f64).collect::<Vec<_>>(),
+            outcome.backlog.iter().map(|sample| sample.work_ns as f64).collect(),
         ];
-        // Runs that ended early, or are too short for looks at equal distances, say nothing.
-        if outcome.backlog.len() as u64 == LOOKS + 1 {
+        // Runs that ended early, or are too short for samples at equal distances, say nothing.
+        if outcome.backlog.len() as u64 == BACKLOG_SAMPLES + 1 {
             for (halves, series) in self.backlogs.iter_mut().zip(&series) {
                 halves.extend(Halves::of(series));
             }
         }
     }
 
-    /// Backlog in the halves of each replication that was looked at: requests, and ns of work.
+    /// Backlog in the halves of each replication that was sampled: requests, and ns of work.
     pub(crate) fn backlogs(&self) -> &[Vec<Halves>; 2] {
         &self.backlogs
     }

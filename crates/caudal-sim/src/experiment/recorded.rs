@@ -11,18 +11,18 @@
 //!
 //! There are at least 12 replications, and more until the figures are known to [`FINE`], whatever was asked for, as far as
 //! the limit of requests goes: there is one right answer for a file. There are fewer where they would be more requests than
-//! that, with intervals that are as much wider. A quick look is content with two. Where not even
+//! that, with intervals that are as much wider. A quick run is content with two. Where not even
 //! one fits, the file is played as far as the limit goes, and the rest is said to be missing ([`Recorded::is_whole`]).
 
 pub use caudal_row::Recorded;
 use caudal_stats::{Decision, StopRule};
 
 use crate::engine::Length;
-use crate::experiment::{Crew, Experiment, ExperimentError, Results, STAGE_MIN, quick_requests};
+use crate::experiment::{Control, Experiment, ExperimentError, Results, STAGE_MIN, quick_requests};
 
 /// Most replications of a short file: more precision than that takes a longer one.
 const PLAYS_MAX: u64 = 1_000;
-/// Replications of a quick look, at least: one has no interval.
+/// Replications of a quick run, at least: one has no interval.
 const PLAYS_QUICK: u64 = 2;
 /// Precision to which a file is played, if that was not asked for, as far as the limit of requests goes.
 const FINE: f64 = 0.01;
@@ -35,7 +35,7 @@ pub(crate) fn recorded(arrivals: u64, length: Length) -> Recorded {
 
 impl Experiment<'_> {
     /// Plays recorded arrivals, of which there are `count`.
-    pub(crate) fn play(&self, count: u64, crew: &Crew<'_>) -> Result<Results, ExperimentError> {
+    pub(crate) fn play(&self, count: u64, control: &Control<'_>) -> Result<Results, ExperimentError> {
         let limit = self.measure.stop.max_requests;
         let warm_up = self.given_warm_up(self.measure.warm_up).min(count.saturating_sub(1));
         let rest = count - warm_up;
@@ -47,7 +47,7 @@ impl Experiment<'_> {
             true => rule,
             false => StopRule { relative_error: rule.relative_error.min(FINE), ..rule },
         };
-        let mut results = self.stage(crew, &fine, length, 0)?;
+        let mut results = self.stage(control, &fine, length, 0)?;
         let done = results.accounts.len() as u32;
         let estimates = self.judged_estimates(&results, rule.confidence);
         results.precise = !results.overloaded && rule.decide(done, &estimates) == Decision::Precise;

@@ -16,7 +16,7 @@
 //! The longest of them decides what is left out and how much is measured; whole cycles, because what a part of one shows is
 //! that part. Recorded arrivals are another question: see [`crate::recorded`].
 //!
-//! **The data may object.** The backlog is looked at 32 times in each replication; where its second half has more than its
+//! **The data may object.** The backlog is sampled 32 times in each replication; where its second half has more than its
 //! first, the system had not forgotten its empty start, whatever theory says ([`caudal_stats::trend`]). A run that chose
 //! its own lengths is then repeated, with more left out, longer, and on fresh seeds, until it agrees with itself or the
 //! limit of requests is reached; what still grows then, or has lengths that were given, is not called steady. This costs
@@ -141,11 +141,11 @@ impl Experiment<'_> {
 
     /// Share of its time that requests ask for of a dispatcher, or of the lock of a shared queue.
     fn dispatcher_busy(&self, overheads: Overheads) -> f64 {
-        (self.costs.dispatcher.0 as f64 + self.turns_ps(overheads)) / self.mean_gap_ps
+        (self.costs.dispatcher.0 as f64 + self.slices_ps(overheads)) / self.mean_gap_ps
     }
 
-    /// The dispatcher's time for a request's turns.
-    fn turns_ps(&self, overheads: Overheads) -> f64 {
+    /// The dispatcher's time for a request's slices.
+    fn slices_ps(&self, overheads: Overheads) -> f64 {
         self.costs.dispatcher_quantum.0 as f64 * overheads.preemptions
     }
 
@@ -212,8 +212,8 @@ impl Experiment<'_> {
         let dispatcher = Queue {
             busy: self.dispatcher_busy(overheads),
             arrivals,
-            // As many turns as a request is long.
-            services: if self.turns_ps(overheads) > 0.0 { services } else { 0.0 },
+            // As many slices as a request is long.
+            services: if self.slices_ps(overheads) > 0.0 { services } else { 0.0 },
             servers: 1.0,
         };
         let lanes = self.lane_loads().iter().map(|lane| lane.relaxation(arrivals)).fold(0.0, f64::max);
@@ -250,10 +250,10 @@ impl Experiment<'_> {
     /// The help that a queue gets which is longer than others.
     fn help(&self) -> Help {
         let services_ps = self.service.mean_ps() * self.costs.probe_factor;
-        let looks = services_ps / self.costs.steal_check.0 as f64;
+        let checks = services_ps / self.costs.steal_check.0 as f64;
         match self.system.rebalance {
             RebalanceConfig::None => Help::None,
-            RebalanceConfig::WorkStealing(_) | RebalanceConfig::StealAndShed(_) => Help::Thieves(looks),
+            RebalanceConfig::WorkStealing(_) | RebalanceConfig::StealAndShed(_) => Help::Thieves(checks),
             RebalanceConfig::WorkShedding(config) => Help::Asked(config.threshold.0 as f64 / services_ps),
         }
     }
@@ -288,8 +288,8 @@ impl Experiment<'_> {
             && results.backlogs().iter().any(|halves| trend::grows(halves, tolerance, error))
     }
 
-    /// Is there no time to spare, or so little that nobody sees whether there is any? What comes and goes at its time needs
-    /// none.
+    /// Is there no time to spare, or so little that it can not be measured whether there is any? Requests that arrive
+    /// at equal distances and are all alike need none.
     pub fn is_full(&self, overheads: Overheads) -> bool {
         let busy = self.busiest(overheads);
         if self.is_by_the_clock() { busy > 1.0 + relaxation::ROUNDING } else { busy >= FULL }
@@ -328,7 +328,7 @@ mod tests {
     use caudal_config::{File, Point};
 
     use super::*;
-    use crate::experiment::Judged;
+    use crate::experiment::StopOn;
     use crate::sweep::experiment;
 
     fn point(text: &str) -> Point {
@@ -344,7 +344,7 @@ mod tests {
                  [costs]\ncold_miss = \"1us\"\npreemption = \"0ns\""
             );
             let overheads = Overheads { preemptions, ..Overheads::default() };
-            experiment(&point(&text), false, Judged::Reported).cores_busy(overheads)
+            experiment(&point(&text), false, StopOn::Reported).cores_busy(overheads)
         };
         let one = |preemptions| busy("{ count = 1 }", preemptions);
         assert!((one(0.0) - 0.7).abs() < 1e-9);
@@ -360,7 +360,7 @@ mod tests {
             let text =
                 format!("[workload]\nservice = \"exp-1us\"\nload = 0.8\n[system]\ncores = 8\n{system}");
             let Memory { wandering, filling } =
-                experiment(&point(&text), false, Judged::Reported).memory(Overheads::default());
+                experiment(&point(&text), false, StopOn::Reported).memory(Overheads::default());
             wandering.max(filling)
         };
         let jsq = relaxation("dispatch = \"jsq\"");
@@ -383,7 +383,7 @@ mod tests {
             let text = format!(
                 "[workload]\nservice = \"exp-1us\"\nload = 0.9\n[system]\ncores = {cores}\ndispatch = {dispatch}"
             );
-            experiment(&point(&text), false, Judged::Reported).memory(Overheads::default())
+            experiment(&point(&text), false, StopOn::Reported).memory(Overheads::default())
         };
         let two = "{ policy = \"power-of-k\", k = 2 }";
         let [some, many] = [256, 4096].map(|cores| memory(cores, two));

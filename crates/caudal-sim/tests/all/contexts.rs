@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use caudal_config::coherence::{self, Host};
+use caudal_config::coherence::{self, SystemHost};
 use caudal_config::{ContextsConfig, Costs, Pools, System};
 use caudal_policy::contexts::LoadAdaptationConfig;
 use caudal_policy::discipline::lanes::Broken;
@@ -65,8 +65,8 @@ fn statistics(outcome: &Outcome) -> String {
         )
     };
     let account = &outcome.account;
-    let books = [account.busy_ps, account.held_ps, account.switching_ps, account.preemptions.into()];
-    format!("{:?} {books:?} {}", outcome.classes.iter().map(class).collect::<Vec<_>>(), outcome.end_ps)
+    let accounts = [account.busy_ps, account.held_ps, account.switching_ps, account.preemptions.into()];
+    format!("{:?} {accounts:?} {}", outcome.classes.iter().map(class).collect::<Vec<_>>(), outcome.end_ps)
 }
 
 fn small_cases() -> impl Strategy<Value = Case> {
@@ -249,7 +249,7 @@ fn virtual_contexts_keep_further_requests_outside() {
     assert_eq!(
         scene((3_000, &arrivals), two, sharing, Costs::FREE),
         [5_000, 7_000, 9_000],
-        "the third waits, and has the first turn when it comes in"
+        "the third waits, and has the first slice when it comes in"
     );
     let one = ContextsConfig { virtual_contexts: Some(1), ..contexts(&[1.0]) };
     assert_eq!(scene((3_000, &arrivals), one, sharing, Costs::FREE), [3_000, 6_000, 9_000]);
@@ -500,7 +500,7 @@ impl Stealing {
             rebalance: self.case.rebalance,
             ..System::single_queue(self.cores)
         };
-        let wrong = coherence::check(&system, &self.costs, Host::Simulator);
+        let wrong = coherence::check(&system, &self.costs, SystemHost::Simulator);
         assert!(wrong.is_empty(), "{}", wrong[0]);
         Ready { system, ..ready }
     }

@@ -57,7 +57,7 @@ fn same_histogram(what: &str, engine: &Histogram, oracle: &Histogram) -> Result<
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Steps,
-    /// Leaps book less finely: preemptions, and what they cost, when the task completes; and they do not
+    /// Leaps count less finely: preemptions, and what they cost, when the task completes; and they do not
     /// know which task stands still while its worker places another, so that time counts as preempted.
     Leaps,
 }

@@ -280,8 +280,8 @@ proptest! {
         let ready = ready(&case, &shapes, config(&rules, &classes(&case, &shapes)));
         let (watched, _) = ready.watch(false);
         let unwatched = simulate(&ready.run(false), Unwatched);
-        let books = |outcome: &Outcome| format!("{:?} {:?} {}", outcome.classes, outcome.account, outcome.end_ps);
-        prop_assert_eq!(books(&watched), books(&unwatched));
+        let accounts = |outcome: &Outcome| format!("{:?} {:?} {}", outcome.classes, outcome.account, outcome.end_ps);
+        prop_assert_eq!(accounts(&watched), accounts(&unwatched));
     }
 }
 
@@ -347,7 +347,7 @@ fn one_request_alone_takes_no_less_than_its_work_over_the_cores_and_its_span() {
             let tried_ps = found.attempts * costs.steal_check.0;
             let spent_ps = 4 * work_ps + forks_ps + tried_ps + steals_ps - found.begun_ps;
             assert_eq!(u64::from(cores) * done[3].1, spent_ps + found.waited_ps);
-            // The engine's books say the same.
+            // The engine's account says the same.
             let account = outcome.account;
             assert_eq!(account.busy_ps, u128::from(4 * work_ps));
             assert_eq!(account.switching_ps, u128::from(forks_ps));
@@ -365,7 +365,7 @@ fn one_request_alone_takes_no_less_than_its_work_over_the_cores_and_its_span() {
 }
 
 #[test]
-fn with_a_threshold_of_nothing_all_that_runs_is_marked_at_a_look_and_stolen_no_more() {
+fn with_a_threshold_of_nothing_all_that_runs_is_marked_at_a_check_and_stolen_no_more() {
     let [check, look] = [10_000, 5_000].map(Picos);
     let costs = Costs { steal_check: check, look, ..Costs::FREE };
     let case = Case { sizes: Sizes::Grid(vec![500, 5_000]), costs, ..Case::plain(6, 0.7, 300) };
@@ -374,8 +374,8 @@ fn with_a_threshold_of_nothing_all_that_runs_is_marked_at_a_look_and_stolen_no_m
     let ready = ready(&case, &shapes, config(&rules, &classes(&case, &shapes)));
     let (_, events) = ready.watch(false);
     let found = modelled(&ready, &shapes, &rules, &requests(&events));
-    assert!(found.marked > 100 && found.looks > found.marked && found.steals > 100, "{found:?}");
-    for &(request, at_ps) in &found.ran_at_looks {
+    assert!(found.marked > 100 && found.checks > found.marked && found.steals > 100, "{found:?}");
+    for &(request, at_ps) in &found.ran_at_checks {
         assert!(found.marked_ps[request].is_some_and(|marked_ps| marked_ps <= at_ps), "{request} at {at_ps}");
     }
     // The engine does what the model does,
@@ -452,7 +452,7 @@ fn drifting(retune: Option<RetuneConfig>, steps: &str) -> Outcome {
     simulate(&run, Unwatched)
 }
 
-fn books(outcome: &Outcome) -> String {
+fn accounts(outcome: &Outcome) -> String {
     format!("{:?} {:?}", outcome.classes, outcome.account)
 }
 
@@ -460,7 +460,7 @@ fn books(outcome: &Outcome) -> String {
 fn an_oracle_of_what_never_changes_is_the_fixed_table() {
     let constant = "[{ for = \"2s\", rate = 1 }]";
     let oracle = RetuneConfig { oracle: true, ..RetuneConfig::default() };
-    assert_eq!(books(&drifting(Some(oracle), constant)), books(&drifting(None, constant)));
+    assert_eq!(accounts(&drifting(Some(oracle), constant)), accounts(&drifting(None, constant)));
 }
 
 #[test]
@@ -471,9 +471,9 @@ fn thresholds_follow_what_drifts() {
     let oracle = RetuneConfig { oracle: true, ..measured };
     let [fixed, measured, oracle] =
         [None, Some(measured), Some(oracle)].map(|retune| drifting(retune, steps));
-    assert_ne!(books(&fixed), books(&measured));
-    assert_ne!(books(&fixed), books(&oracle));
-    assert_ne!(books(&measured), books(&oracle));
+    assert_ne!(accounts(&fixed), accounts(&measured));
+    assert_ne!(accounts(&fixed), accounts(&oracle));
+    assert_ne!(accounts(&measured), accounts(&oracle));
     let idle = RetuneConfig { every: ms(60_000), window: ms(60_000), oracle: false };
-    assert_eq!(books(&drifting(Some(idle), steps)), books(&fixed), "no epoch is over");
+    assert_eq!(accounts(&drifting(Some(idle), steps)), accounts(&fixed), "no epoch is over");
 }

@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 
 use caudal_config::{File, Measure, Point, WarmUp};
-use caudal_sim::experiment::{Crew, Experiment, Judged, Quantity, Results};
+use caudal_sim::experiment::{Control, Experiment, Quantity, Results, StopOn};
 use caudal_sim::sweep::experiment;
 use caudal_stats::Estimate;
 use caudal_stats::theory::supermarket::Supermarket;
@@ -41,8 +41,8 @@ fn point(mean: &str, (dispatch, rebalance): (&str, &str), queues: u32, load: f64
 }
 
 fn run(point: &Point, measure: &Measure) -> Results {
-    let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
-    Experiment { measure, ..experiment(point, false, Judged::Reported) }.run(&crew).expect("results")
+    let control = Control { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
+    Experiment { measure, ..experiment(point, false, StopOn::Reported) }.run(&control).expect("results")
 }
 
 /// The mean and the p99 of a run, and those of one that leaves out three times as much and measures ten times as much.

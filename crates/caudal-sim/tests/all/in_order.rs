@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use caudal_config::{File, Point};
 use caudal_policy::random::hash;
-use caudal_sim::experiment::{Crew, Judged, Quantity, Results};
+use caudal_sim::experiment::{Control, Quantity, Results, StopOn};
 use caudal_sim::row::row_of;
 use caudal_sim::sweep::experiment;
 
@@ -14,8 +14,8 @@ fn point(text: &str, dir: &Path) -> Point {
 }
 
 fn simulated(point: &Point, quick: bool) -> Results {
-    let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
-    experiment(point, quick, Judged::Reported).run(&crew).expect("results")
+    let control = Control { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
+    experiment(point, quick, StopOn::Reported).run(&control).expect("results")
 }
 
 fn value(results: &Results, percentile: Option<f64>) -> f64 {

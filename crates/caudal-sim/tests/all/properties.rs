@@ -1,4 +1,4 @@
-//! What holds of every run, whatever the system: books kept by an observer agree with the engine's, to the
+//! What holds of every run, whatever the system: the account kept by an observer agrees with the engine's, to the
 //! picosecond.
 
 use std::collections::BTreeMap;
@@ -130,7 +130,7 @@ fn every_request_is_served_once() {
 }
 
 /// Core time is only spent once, and nobody is faster than alone.
-fn books_add_up(case: &Case) -> Result<(), String> {
+fn accounts_add_up(case: &Case) -> Result<(), String> {
     let (outcome, log) = case.ready().watch(true);
     let account = &outcome.account;
     require(account.busy_ps <= account.held_ps, || format!("busy for longer than held: {account:?}"))?;
@@ -153,7 +153,7 @@ fn books_add_up(case: &Case) -> Result<(), String> {
 
 #[test]
 fn core_time_is_spent_once() {
-    check(150, cases(any_system(), 300), books_add_up);
+    check(150, cases(any_system(), 300), accounts_add_up);
 }
 
 /// Sums of time on workers: what observers see of a task's slices is its work.
@@ -440,7 +440,7 @@ fn cores_that_are_not_held_are_not_there() {
     });
 }
 
-/// Workers begin to look around when the first requests arrive.
+/// Workers begin to walk when the first requests arrive.
 #[test]
 fn plain_stealing_is_the_same_as_by_events_from_the_first_moment_on() {
     let gaps = Gaps::Grid(50);
@@ -495,8 +495,8 @@ fn plain_stealing_is_the_same_as_by_events_in_long_runs() {
     }
 }
 
-/// Who steals from a pool keeps others from being sent there, for as long as that takes: less than a look, as long, or
-/// many looks.
+/// Who steals from a pool keeps others from being sent there, for as long as that takes: less than a check, as long, or
+/// many checks.
 #[test]
 fn plain_stealing_is_the_same_as_by_events_however_long_steals_take() {
     let machines = [(65, 0.1), (66, 0.4), (70, 0.6), (90, 0.8), (130, 0.95)];

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use caudal_config::{File, Point};
-use caudal_sim::experiment::{Crew, Judged, Results};
+use caudal_sim::experiment::{Control, Results, StopOn};
 use caudal_sim::row::{Overheads, row_counting, row_of};
 use caudal_sim::sweep::experiment;
 
@@ -21,8 +21,8 @@ fn the_longest_requests_of_many_cores_are_waited_for() {
 
 fn simulated(text: &str) -> (Point, Results) {
     let point = File::parse(text, "test.toml").expect("a file").points().expect("points").remove(0);
-    let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
-    let results = experiment(&point, false, Judged::Reported).run(&crew).expect("results");
+    let control = Control { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
+    let results = experiment(&point, false, StopOn::Reported).run(&control).expect("results");
     (point, results)
 }
 

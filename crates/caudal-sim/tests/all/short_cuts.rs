@@ -35,7 +35,7 @@ fn histogram(found: &Histogram) -> String {
     format!("{} {} {:?}", found.count(), found.sum(), found.iter().collect::<Vec<_>>())
 }
 
-/// All that is known of a class. Leaps book preemptions, and what these cost, when a request completes, so where they may be
+/// All that is known of a class. Leaps count preemptions, and what these cost, when a request completes, so where they may be
 /// taken the two parts of that time are shown as one.
 fn class_facts(class: &ClassStats, leaps: bool) -> String {
     let stopped_ps = class.preempted_ps + class.overhead_ps;

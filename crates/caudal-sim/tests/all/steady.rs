@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use caudal_config::{File, Point};
-use caudal_sim::experiment::{Crew, Judged, Results};
+use caudal_sim::experiment::{Control, Results, StopOn};
 use caudal_sim::sweep::experiment;
 
 fn point(text: &str) -> Point {
@@ -12,8 +12,8 @@ fn point(text: &str) -> Point {
 
 /// Simulates `point` on two threads.
 fn simulated(point: &Point) -> Results {
-    let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
-    experiment(point, false, Judged::Reported).run(&crew).expect("results")
+    let control = Control { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
+    experiment(point, false, StopOn::Reported).run(&control).expect("results")
 }
 
 /// Of 0.5 % of requests that bring 83 % of the work.
@@ -42,7 +42,7 @@ fn work_that_is_missing_is_noticed() {
         account.busy_ps = account.busy_ps / 10 * 9;
     }
     let point = point("[workload]\nservice = \"extreme-bimodal\"\nload = 0.7\n[system]\ncores = 8");
-    let experiment = experiment(&point, false, Judged::Reported);
+    let experiment = experiment(&point, false, StopOn::Reported);
     assert!(!experiment.work_agrees(&found), "a tenth of it has not been done");
 }
 

@@ -1,7 +1,7 @@
 //! The explanation of a plan: why the winner wins, in sentences made of numbers of the run.
 //! The last step of a plan calls it.
 
-mod in_the_way;
+mod limits;
 mod nobody;
 mod parallel;
 mod rivals;
@@ -27,12 +27,12 @@ use crate::search::Search;
 
 /// The headline, and the reasons.
 pub(crate) fn explain(
-    bench: &ProbeContext<'_>,
+    context: &ProbeContext<'_>,
     evidence: Option<&Evidence<'_>>,
     systems: &[SystemResult],
     searches: &[Search],
 ) -> (String, Vec<String>) {
-    let Some(evidence) = evidence else { return nobody(bench, searches) };
+    let Some(evidence) = evidence else { return nobody(context, searches) };
     let reasons = [
         Some(evidence.dispersion()),
         evidence.contrast.map(|rival| evidence.other_kind(rival)),
@@ -51,11 +51,11 @@ pub(crate) fn explain(
 
 /// The comment at the top of the policy file of `system`, which was simulated at so many requests a second.
 pub(crate) fn header(
-    bench: &ProbeContext<'_>,
+    context: &ProbeContext<'_>,
     headline: &str,
     (system, rate_per_s): (&System, f64),
 ) -> String {
-    let question = bench.question;
+    let question = context.question;
     let targets: Vec<String> = question.targets.iter().map(ToString::to_string).collect();
     let made = format!(
         "Made by `caudal plan` {} for {} within {}, seed {}.\n{headline}",

@@ -1,18 +1,18 @@
 //! The explanation where no deployable system passes.
 //! Called by the explanation of a plan.
 
-use super::in_the_way::in_the_way;
+use super::limits::limits;
 use super::words::{called, machine, place, results, targets};
 use crate::judge::ProbeContext;
 use crate::search::Search;
 use crate::show::digits;
 
 /// No deployable system passes: which comes closest?
-pub(super) fn nobody(bench: &ProbeContext<'_>, searches: &[Search]) -> (String, Vec<String>) {
-    let question = bench.question;
+pub(super) fn nobody(context: &ProbeContext<'_>, searches: &[Search]) -> (String, Vec<String>) {
+    let question = context.question;
     let (targets, machine) = (targets(question), machine(question));
     let open = |search: &&Search| search.probes.is_empty() || search.exhausted;
-    let interrupted = bench.stop.load(std::sync::atomic::Ordering::Relaxed);
+    let interrupted = context.stop.load(std::sync::atomic::Ordering::Relaxed);
     let untried = searches.iter().filter(|search| search.candidate.deployable()).filter(open).count();
     let headline = match (interrupted, untried) {
         (false, 0) => format!("No deployable system meets {targets} on {machine}."),
@@ -30,12 +30,9 @@ pub(super) fn nobody(bench: &ProbeContext<'_>, searches: &[Search]) -> (String, 
         if interrupted || untried > 0 {
             return (headline, vec!["A larger budget tells more.".to_owned()]);
         }
-        return (
-            headline,
-            vec!["Every one of them falls behind its load, wherever it was tried.".to_owned()],
-        );
+        return (headline, vec!["Each of them falls behind at every load that was tried.".to_owned()]);
     };
-    let found: Vec<String> = results(&bench.aims, probe);
+    let found: Vec<String> = results(&context.aims, probe);
     let text = format!(
         "The nearest is {}: at {} its {}, {} times the limit.",
         called(&search.candidate),
@@ -43,6 +40,6 @@ pub(super) fn nobody(bench: &ProbeContext<'_>, searches: &[Search]) -> (String, 
         found.join(", "),
         digits(probe.score),
     );
-    let why = in_the_way(&search.candidate.plan.costs, &bench.aims);
+    let why = limits(&search.candidate.plan.costs, &context.aims);
     (headline, std::iter::once(text).chain(why).collect())
 }

@@ -37,7 +37,7 @@ pub(super) fn table_command(question: &Question, system: &System, rate_per_s: f6
 }
 
 impl Evidence<'_> {
-    /// Whom a worker is to help, where requests fork.
+    /// Advice on which requests a worker is to help, where requests fork.
     pub(super) fn advice(&self) -> Option<&'static str> {
         if self.parallel.is_empty() {
             return None;
@@ -95,7 +95,7 @@ impl Evidence<'_> {
         let given_up = row.given_up?;
         let name = rival.search.candidate.name();
         if given_up.share.estimate == 0.0 {
-            return Some(format!("At {} {name} gives nobody up.", self.place()));
+            return Some(format!("At {} {name} gives up no request.", self.place()));
         }
         let others = self.parallel.iter().find(|other| {
             let candidate = &other.search.candidate;
@@ -108,7 +108,7 @@ impl Evidence<'_> {
         let beside =
             theirs.map_or(String::new(), |(_, other)| format!(", under steal-first {}", within(other, time)));
         Some(format!(
-            "What those pay that are given up: at {} {name} gives up {} of the requests, which take {} on average; the {label} of \
+            "What requests pay that are given up: at {} {name} gives up {} of the requests, which take {} on average; the {label} of \
              all latencies is {}{beside}.",
             self.place(),
             within(&given_up.share, percent),

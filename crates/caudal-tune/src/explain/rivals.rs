@@ -83,8 +83,8 @@ impl Evidence<'_> {
             None => String::new(),
         };
         format!(
-            "At {} a {class} waits {} on average for its first turn{behind}; under {} it waits {}, and {} between \
-             turns.",
+            "At {} a {class} waits {} on average for its first time slice{behind}; under {} it waits {}, and {} \
+             between slices.",
             self.place(),
             time(theirs.queued),
             self.winner.candidate.name(),
@@ -117,7 +117,9 @@ impl Evidence<'_> {
                 )
             }
             (false, true) => {
-                format!("The runner-up, {name}, reaches {reach}: closer than this search tells apart")
+                format!(
+                    "The runner-up, {name}, reaches {reach}: the difference is smaller than this search can tell apart"
+                )
             }
             (_, false) => format!("The runner-up, {name}, reaches {reach}"),
         };
@@ -138,8 +140,8 @@ impl Evidence<'_> {
     fn difference(&self, there: &Probe) -> String {
         let (theirs, ours) = (self.waits(&there.row), self.waits(&self.probe.row));
         let causes = [
-            ("waiting for its first turn", theirs.queued, ours.queued),
-            ("waiting between turns", theirs.preempted, ours.preempted),
+            ("waiting for its first time slice", theirs.queued, ours.queued),
+            ("waiting between slices", theirs.preempted, ours.preempted),
             ("on a core that does something for the scheduler", theirs.overhead, ours.overhead),
             (
                 "running on fewer cores than there are",
@@ -196,7 +198,7 @@ impl Evidence<'_> {
             (true, false) => format!("{} to {}", percent(low), percent(high)),
         };
         format!(
-            "{opening} is confirmed to reach {}{missed}; the winner gets {share} of its way.",
+            "{opening} is confirmed to reach {}{missed}; the winner reaches {share} of what this line reaches.",
             self.reach(reference)
         )
     }
@@ -213,7 +215,7 @@ mod tests {
     use crate::candidates::candidates;
     use crate::judge::{Depth, Precision, ProbeContext};
     use crate::search::{Effort, Level};
-    use crate::{Budget, Crew, Phase, Question};
+    use crate::{Budget, Control, Phase, Question};
 
     fn question() -> Question {
         let text = "[workload]\nservice = \"extreme-bimodal\"\n[system]\ncores = 1";
@@ -232,16 +234,16 @@ mod tests {
     }
 
     /// A system with simulated places, in thousandths.
-    fn searched(bench: &ProbeContext<'_>, name: &str, places: &[u32]) -> Search {
-        let found = candidates(bench.question).expect("candidates").0;
+    fn searched(context: &ProbeContext<'_>, name: &str, places: &[u32]) -> Search {
+        let found = candidates(context.question).expect("candidates").0;
         let candidate = found.into_iter().find(|it| it.name() == name).expect("a preset");
-        let mut search = Search::new(candidate, bench.question);
+        let mut search = Search::new(candidate, context.question);
         let (first, depth) = (2_000, Depth::Coarse(2_000));
         let precision = Precision { first, most: first, depth, persists: false, confirming: false };
         let (level, phase) = (Level::Full, Phase::Refining);
         let effort = Effort { level, precision, quota: u64::MAX, phase, threads: 1 };
         for &place in places {
-            search.simulate(bench, effort, place).expect("nothing stops it");
+            search.simulate(context, effort, place).expect("nothing stops it");
         }
         search
     }
@@ -249,10 +251,10 @@ mod tests {
     #[test]
     fn of_a_run_that_was_too_short_nothing_is_cited_but_a_miss() {
         let question = question();
-        let crew = Crew { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
-        let bench = ProbeContext::new(&question, &crew).expect("a question");
-        let winner = searched(&bench, "caudal-ps", &[400]);
-        let mut rival = searched(&bench, "tiny-quanta", &[300, 360, 400]);
+        let control = Control { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
+        let context = ProbeContext::new(&question, &control).expect("a question");
+        let winner = searched(&context, "caudal-ps", &[400]);
+        let mut rival = searched(&context, "tiny-quanta", &[300, 360, 400]);
         let mut show = |place: u32, verdict: LoadVerdict, steady: bool, (low, estimate): (f64, f64)| {
             let probe = rival.probes.get_mut(&place).expect("simulated");
             (probe.verdict, probe.row.steady, probe.row.overloaded) = (verdict, steady, false);
@@ -264,7 +266,7 @@ mod tests {
         rival.bracket = Bracket { pass: Some(300), fail: Some(360) };
         let evidence = Evidence {
             question: &question,
-            aims: &bench.aims,
+            aims: &context.aims,
             winner: &winner,
             probe: winner.at(400).expect("simulated"),
             runner_up: None,

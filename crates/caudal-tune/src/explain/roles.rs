@@ -20,7 +20,7 @@ const TODAY_FORKED: &str = "default-tbb";
 
 /// The few, the answer first. Without evidence nothing meets the targets, and the nearest is shown instead.
 pub(super) fn shown<'a>(
-    bench: &ProbeContext<'_>,
+    context: &ProbeContext<'_>,
     evidence: Option<&Evidence<'a>>,
     searches: &'a [Search],
 ) -> Vec<Shown> {
@@ -54,7 +54,7 @@ pub(super) fn shown<'a>(
             None => few.push((search, vec![role])),
         }
     }
-    few.into_iter().map(|(search, roles)| Shown { roles, ..line(bench, search) }).collect()
+    few.into_iter().map(|(search, roles)| Shown { roles, ..line(context, search) }).collect()
 }
 
 /// The system that stands for what most services run today, if it took part.
@@ -72,7 +72,7 @@ pub(super) fn nearest(searches: &[Search]) -> Option<&Search> {
     alive.min_by(|a, b| a.1.score.total_cmp(&b.1.score)).map(|(search, _)| search)
 }
 
-fn line(bench: &ProbeContext<'_>, search: &Search) -> Shown {
+fn line(context: &ProbeContext<'_>, search: &Search) -> Shown {
     let furthest = search.certain().or(search.bracket.pass);
     let hardness = furthest.or(search.probes.keys().next().copied());
     let probe = hardness.and_then(|hardness| search.at(hardness));
@@ -83,7 +83,7 @@ fn line(bench: &ProbeContext<'_>, search: &Search) -> Shown {
             estimate,
             limit: aim.limit,
         };
-        bench.aims.iter().zip(&probe.estimates).map(result).collect()
+        context.aims.iter().zip(&probe.estimates).map(result).collect()
     };
     Shown {
         system: search.candidate.name().to_owned(),

@@ -5,7 +5,7 @@
 use caudal_config::find_preset;
 use caudal_stats::Estimate;
 
-use super::in_the_way::in_the_way;
+use super::limits::limits;
 use super::roles::{nearest, shown};
 use super::winner::SCV_ALIKE;
 use super::words::{called, machine, place, results, targets};
@@ -33,15 +33,15 @@ pub(crate) struct Standing {
 }
 
 pub(crate) fn summary(
-    bench: &ProbeContext<'_>,
+    context: &ProbeContext<'_>,
     evidence: Option<&Evidence<'_>>,
     searches: &[Search],
     standing: Standing,
 ) -> PlanSummary {
-    let shown = shown(bench, evidence, searches);
+    let shown = shown(context, evidence, searches);
     let so_far = if standing.interrupted { "So far, as it was interrupted: " } else { "" };
     let Some(evidence) = evidence else {
-        let (run, facts) = nothing(bench, searches, standing);
+        let (run, facts) = nothing(context, searches, standing);
         return PlanSummary { run: format!("{so_far}{run}"), facts, shown, why: Vec::new() };
     };
     let fact = |about, text| Fact { about, text };
@@ -63,8 +63,8 @@ pub(crate) fn summary(
 }
 
 /// Nothing meets the targets: what was shown, what comes nearest, and what can be done.
-fn nothing(bench: &ProbeContext<'_>, searches: &[Search], standing: Standing) -> (String, Vec<Fact>) {
-    let question = bench.question;
+fn nothing(context: &ProbeContext<'_>, searches: &[Search], standing: Standing) -> (String, Vec<Fact>) {
+    let question = context.question;
     let deployable = || searches.iter().filter(|search| search.candidate.deployable());
     let open = deployable().filter(|search| search.probes.is_empty() || search.exhausted).count();
     let (targets, machine) = (targets(question), machine(question));
@@ -80,16 +80,16 @@ fn nothing(bench: &ProbeContext<'_>, searches: &[Search], standing: Standing) ->
             "{} at {}: there {}, {} times the limit.",
             called(&search.candidate),
             place(question, probe, search),
-            results(&bench.aims, probe).join(", "),
+            results(&context.aims, probe).join(", "),
             digits(probe.score),
         );
         facts.push(Fact { about: "Nearest", text });
     }
-    let mut text = near.map_or(String::new(), |(search, probe)| instead(bench, search, probe));
+    let mut text = near.map_or(String::new(), |(search, probe)| instead(context, search, probe));
     if standing.interrupted || open > 0 {
         text = format!("{text} {}", longer(question, standing)).trim_start().to_owned();
     } else if text.is_empty() {
-        "Every system falls behind wherever it was tried: ask for less load, or more --cores."
+        "Every system falls behind at every load that was tried: ask for less load, or offer more --cores."
             .clone_into(&mut text);
     }
     facts.push(Fact { about: "What to do", text });
@@ -97,18 +97,18 @@ fn nothing(bench: &ProbeContext<'_>, searches: &[Search], standing: Standing) ->
 }
 
 /// A sentence on what could be asked instead, where `search` comes nearest to the targets with `probe`.
-fn instead(bench: &ProbeContext<'_>, search: &Search, probe: &Probe) -> String {
+fn instead(context: &ProbeContext<'_>, search: &Search, probe: &Probe) -> String {
     let ratio = |(aim, found): &(&Aim, &Estimate)| found.estimate / aim.limit;
-    let worst = bench.aims.iter().zip(&probe.estimates).max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    let worst = context.aims.iter().zip(&probe.estimates).max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
     let least = worst.map_or("Ask for less".to_owned(), |(aim, found)| {
         let least = if found.high.is_finite() { found.high } else { found.estimate };
         format!("Ask for a {} above {}", statistic(aim), value(aim, least))
     });
-    let why: String = in_the_way(&search.candidate.plan.costs, &bench.aims)
+    let why: String = limits(&search.candidate.plan.costs, &context.aims)
         .into_iter()
         .map(|why| format!(" {why}"))
         .collect();
-    match bench.question.goal {
+    match context.question.goal {
         Goal::HighestLoad if probe.spot.load <= LITTLE_LOAD => {
             format!("{least}: hardly anything waits at so little load, so more cores do not help.{why}")
         }
@@ -117,7 +117,7 @@ fn instead(bench: &ProbeContext<'_>, search: &Search, probe: &Probe) -> String {
     }
 }
 
-/// `a, b, c and 4 more`; none of nobody.
+/// `a, b, c and 4 more`; `None` for no system.
 fn few_names(searches: &[&Search]) -> Option<String> {
     let names: Vec<&str> = searches.iter().map(|search| search.candidate.name()).collect();
     match &names[..] {
@@ -207,7 +207,7 @@ impl Evidence<'_> {
                 "Seen with {confidence} confidence, but not confirmed on requests that the search had not seen."
             ),
             (false, _) => {
-                "Not confirmed: only estimates of short runs say so, and they flatter near a full machine."
+                "Not confirmed: only estimates of short runs say so, and these are too optimistic near saturation."
                     .to_owned()
             }
         }];
@@ -260,13 +260,15 @@ impl Evidence<'_> {
         [Some(self.lengths()), other].into_iter().flatten().collect()
     }
 
-    /// How service times differ, and what that means for who waits.
+    /// How service times differ, and what that means for requests that wait.
     fn lengths(&self) -> String {
         let service = &self.question.workload.service;
         let mean_ps = service.mean_ps();
         if service.scv() < SCV_ALIKE {
             let mean = time(mean_ps / 1e3);
-            return format!("All requests take about as long, {mean} on average: none is worth overtaking.");
+            return format!(
+                "All requests take about the same time, {mean} on average, so letting one overtake another gains nothing."
+            );
         }
         let weight = |class: &usize| service.class_weight(*class);
         let long = |class: &usize| weight(class) > 0.0 && service.class_mean_ps(*class) > mean_ps;
@@ -274,7 +276,8 @@ impl Evidence<'_> {
         if classes.is_empty() || classes.len() == service.classes().len() {
             let quantile = |p: f64| time(service.quantile(p) as f64 / 1e3);
             return format!(
-                "Half of the requests take up to {}, one in a thousand more than {}: who comes behind such a one waits.",
+                "Half of the requests take up to {}, and one in a thousand takes more than {}. A request that arrives behind a long one has \
+                 to wait for it.",
                 quantile(0.5),
                 quantile(0.999),
             );
@@ -283,7 +286,7 @@ impl Evidence<'_> {
         let work: f64 = classes.iter().map(|class| weight(class) * service.class_mean_ps(*class)).sum();
         let names: Vec<&str> = classes.iter().map(|&class| service.classes()[class].as_str()).collect();
         format!(
-            "{} of the requests ({}) bring {} of the work, {} each: who comes behind one waits.",
+            "{} of the requests ({}) bring {} of the work, {} each. A request that arrives behind one has to wait for it.",
             percent(share),
             names.join(", "),
             percent(work / mean_ps),
@@ -313,11 +316,11 @@ impl Evidence<'_> {
         let class = class
             .map_or(String::new(), |class| format!("{} ", self.question.workload.service.classes()[class]));
         let between = match ours.preempted >= 1.0 {
-            true => format!(", and {} between its turns", time(ours.preempted)),
+            true => format!(", and {} between its time slices", time(ours.preempted)),
             false => String::new(),
         };
         format!(
-            "Without preemption ({name}) a {class}request waits {} for its first turn at {}{behind}; here it waits \
+            "Without preemption ({name}) a {class}request waits {} for its first time slice at {}{behind}; here it waits \
              {}{between}.",
             time(theirs.queued),
             self.place(),

@@ -50,7 +50,7 @@ impl Evidence<'_> {
         };
         let name = self.winner.candidate.name();
         Some(format!(
-            "It is a tie with {tied}: closer than this search tells apart. {name} is named because it {rule}."
+            "It is a tie with {tied}: their difference is smaller than this search can tell apart. {name} is named because it {rule}."
         ))
     }
 
@@ -99,8 +99,10 @@ impl Evidence<'_> {
         let service = &self.question.workload.service;
         let (mean_ps, scv) = (service.mean_ps(), service.scv());
         if scv < SCV_ALIKE {
-            let alike = format!("All requests take about as long, {} on average", time(mean_ps / 1e3));
-            return format!("{alike} (squared coefficient of variation {scv:.2}): none is worth overtaking.");
+            let alike = format!("All requests take about the same time, {} on average", time(mean_ps / 1e3));
+            return format!(
+                "{alike} (squared coefficient of variation {scv:.2}), so letting one overtake another gains nothing."
+            );
         }
         let long =
             |class: &usize| service.class_weight(*class) > 0.0 && service.class_mean_ps(*class) > mean_ps;

@@ -36,20 +36,20 @@ pub(super) fn called(candidate: &Candidate) -> String {
     }
     let (interval, tuned): (Vec<_>, Vec<_>) =
         candidate.tuned.iter().partition(|(key, _)| key == "allocation.interval");
-    let looks = interval.first().and_then(|(_, value)| value.as_str());
-    let looks = looks.map_or(String::new(), |interval| format!(" that looks every {interval}"));
+    let interval = interval.first().and_then(|(_, value)| value.as_str());
+    let checks = interval.map_or(String::new(), |interval| format!(" that checks every {interval}"));
     match &tuned[..] {
-        [] => format!("{name}{looks}"),
+        [] => format!("{name}{checks}"),
         [(key, only)] => {
             let value = only.as_str().map_or_else(|| only.to_string(), spelled);
-            format!("{name}{looks} with a {} of {value}", key.rsplit('.').next().unwrap_or(key))
+            format!("{name}{checks} with a {} of {value}", key.rsplit('.').next().unwrap_or(key))
         }
         several => {
             let values: Vec<String> = several
                 .iter()
                 .map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), spelled))
                 .collect();
-            format!("{name}{looks} with a range of {}", values.join(" to "))
+            format!("{name}{checks} with a range of {}", values.join(" to "))
         }
     }
 }
@@ -80,7 +80,7 @@ pub(super) fn results(aims: &[Aim], probe: &Probe) -> Vec<String> {
     aims.iter().zip(&probe.estimates).map(show).collect()
 }
 
-/// `a`, `a and b`, `a, b and c`; none of nobody.
+/// `a`, `a and b`, `a, b and c`; `None` for no system.
 pub(super) fn names(searches: &[&Search]) -> Option<String> {
     let names: Vec<&str> = searches.iter().map(|search| search.candidate.name()).collect();
     let (last, others) = names.split_last()?;

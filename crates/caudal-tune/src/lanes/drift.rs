@@ -11,7 +11,7 @@ use super::judged::{Case, JudgedSystem};
 use super::layout::Layout;
 use super::question::{Drift, LanesQuestion};
 use super::{climbed, court, halves, one_queue, versus};
-use crate::{Crew, Journal, TuneError};
+use crate::{Control, Journal, TuneError};
 
 /// The part of the budget that is spent on lanes for another workload.
 const PART: u64 = 2;
@@ -44,17 +44,17 @@ pub(crate) fn drifted(
     question: &LanesQuestion,
     drift: &Drift,
     layout: &Layout,
-    crew: Crew<'_>,
+    control: Control<'_>,
     (journal, chapter): (&dyn Journal, usize),
 ) -> Result<Drifted, TuneError> {
     let asked = LanesQuestion { workload: drift.workload.clone(), load: drift.load, ..question.clone() };
     let ([fit, fresh], shared_out) = halves(&drift.workload.service, question.measure.seed);
     let effort = (fit, drift.load, question.budget.requests / PART);
-    let (steps, best, _) = climbed(&asked, effort, crew, (journal, chapter), false)?;
+    let (steps, best, _) = climbed(&asked, effort, control, (journal, chapter), false)?;
     if best.interrupted {
         return Err(TuneError::Interrupted);
     }
-    let court = court(&asked, (fresh, drift.load), layout, crew)?;
+    let court = court(&asked, (fresh, drift.load), layout, control)?;
     let machine = question.machine();
     let named = |layout: &Layout, name: &str| Case { precisely: false, ..Case::of(&machine, layout, name) };
     let pair = [named(layout, "kept lanes"), named(&best.layout, "refitted lanes")];

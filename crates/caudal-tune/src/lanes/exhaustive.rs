@@ -11,7 +11,7 @@ use super::layout::{Family, Layout};
 use super::objective::{Objective, Order};
 use super::race::race;
 use super::trials::{Contender, ROUNDS, Trials};
-use crate::{Crew, NoJournal};
+use crate::{Control, NoJournal};
 
 /// Ways to give `servers` to `lanes`, each at least one.
 fn shares(servers: u32, lanes: u32) -> Vec<Vec<u32>> {
@@ -60,7 +60,7 @@ fn held_against_all(service: &str, family: Family, servers: u32, percentile: f64
         ..Default::default()
     };
     let objective = Objective { target, limits: Vec::new(), confidence: 0.95 };
-    let crew = Crew { threads: 2, stop: &stop, progress: &|_| {} };
+    let control = Control { threads: 2, stop: &stop, progress: &|_| {} };
     let mean_gap_ps = service.mean_ps() / (0.7 * f64::from(servers));
     let grid = grid(&service, 1.0);
     let trials = Trials::new(
@@ -68,7 +68,7 @@ fn held_against_all(service: &str, family: Family, servers: u32, percentile: f64
         ([service.clone(), service], &workload.arrivals, mean_gap_ps),
         objective,
         (&Measure::default(), servers, false),
-        crew,
+        control,
     );
     let mut climb = Climb {
         trials: &trials,

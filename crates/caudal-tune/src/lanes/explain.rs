@@ -132,7 +132,7 @@ fn against_one_queue(question: &LanesQuestion, answer: &LanesAnswer) -> Option<S
     ))
 }
 
-/// A sentence that fresh requests have turned the search's order, if they have.
+/// A sentence that fresh requests have reversed the order that the search had found, if they have.
 fn overtook(answer: &LanesAnswer) -> Option<String> {
     let before = answer.overtaken.as_ref()?;
     Some(format!(
@@ -221,8 +221,8 @@ pub(super) fn lanes(question: &LanesQuestion, answer: &LanesAnswer) -> Option<St
     // Contexts slow each other down, and cutoffs count time.
     let least = if question.contexts.is_some() { "at least " } else { "" };
     Some(format!(
-        "{which} bring {least}{} of the work that {servers} can do that they have at most: from 100 % on they would pile up, \
-         whatever the others do.",
+        "{which} bring {least}{} of the work that {servers} of their lane can do. From 100 % on they would pile up, whatever the \
+         other lanes do.",
         percent(worst.busy)
     ))
 }

@@ -13,8 +13,8 @@ const FAR: f64 = 3.0;
 /// Digits of a cutoff: it is written into files and read by people.
 const DIGITS: i32 = 3;
 
-/// Cutoffs to consider, increasing, in time on a core that probes stretch by `stretch`. Nobody is longer than the last
-/// quantile, so that is none.
+/// Cutoffs to consider, increasing, in time on a core that probes stretch by `stretch`. No request is longer than the last
+/// quantile, so that is not one of them.
 pub(crate) fn grid(service: &Service, stretch: f64) -> Vec<Picos> {
     let quantile = |&beyond: &f64| rounded_up(service.quantile(1.0 - beyond) as f64 * stretch);
     let mut ends: Vec<u64> = BEYOND.iter().map(quantile).collect();
@@ -42,7 +42,7 @@ fn between(low: u64, high: u64) -> Vec<u64> {
     (1..steps).map(|step| rounded_up(low as f64 * ratio.powf(f64::from(step) / f64::from(steps)))).collect()
 }
 
-/// Up to a few digits: who is as long as the cutoff is to complete before it.
+/// Rounds up to a few digits: a request that is as long as the cutoff has to complete before it.
 pub(crate) fn rounded_up(ps: f64) -> u64 {
     let unit = 10_f64.powi((ps.max(1.0).log10().floor() as i32 + 1 - DIGITS).max(0));
     // A number that has no more digits stays what it is.

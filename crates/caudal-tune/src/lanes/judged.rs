@@ -11,7 +11,7 @@ use caudal_config::{
 use caudal_policy::Picos;
 use caudal_policy::discipline::{DisciplineConfig, LasConfig, ProcessorSharingConfig};
 use caudal_policy::random::hash;
-use caudal_sim::experiment::{Crew, ExperimentError, Judged, Quantity};
+use caudal_sim::experiment::{Control, ExperimentError, Quantity, StopOn};
 use caudal_sim::lanes::LaneLoad;
 use caudal_sim::row::{Row, row_of};
 use caudal_sim::sweep::experiment;
@@ -77,7 +77,7 @@ pub(crate) struct Court<'a> {
     pub(crate) target: Quantity,
     /// Further limits.
     pub(crate) limits: Vec<(Quantity, f64)>,
-    pub(crate) crew: Crew<'a>,
+    pub(crate) control: Control<'a>,
     pub(crate) simulated: AtomicU64,
 }
 
@@ -178,16 +178,16 @@ impl Court<'_> {
     }
 
     /// How many requests a system gets that is only held beside the answer. On contexts, which slow each other down, each
-    /// turn has to be simulated; on cores, those that others wait for.
+    /// slice has to be simulated; on cores, those that others wait for.
     fn rival_requests(&self, case: &Case) -> u64 {
         let quantum = match case.system.discipline {
             DisciplineConfig::ProcessorSharing(sharing) => sharing.quantum,
             DisciplineConfig::Las(las) => las.quantum,
             _ => return RIVAL_REQUESTS,
         };
-        let turns = 1 + self.workload.service.mean_ps() as u64 / quantum.0.max(1);
-        let turns = if case.system.contexts.is_some() { turns } else { (turns / 16).max(1) };
-        (RIVAL_REQUESTS / turns).max(RIVAL_REQUESTS_MIN)
+        let slices = 1 + self.workload.service.mean_ps() as u64 / quantum.0.max(1);
+        let slices = if case.system.contexts.is_some() { slices } else { (slices / 16).max(1) };
+        (RIVAL_REQUESTS / slices).max(RIVAL_REQUESTS_MIN)
     }
 
     fn simulate(&self, case: &Case) -> Result<JudgedSystem, TuneError> {
@@ -197,8 +197,8 @@ impl Court<'_> {
         }
         let point = self.point(case, measure);
         let started = Instant::now();
-        let experiment = experiment(&point, self.question.quick, Judged::Only(self.target.clone()));
-        let results = experiment.run(&self.crew).map_err(|error| match error {
+        let experiment = experiment(&point, self.question.quick, StopOn::Only(self.target.clone()));
+        let results = experiment.run(&self.control).map_err(|error| match error {
             ExperimentError::Interrupted(_) => TuneError::Interrupted,
             ExperimentError::Variant(message) => {
                 TuneError::Simulator { system: case.system.name.clone(), message }
@@ -245,7 +245,7 @@ impl Court<'_> {
             },
             quick: self.question.quick,
         };
-        let compared = compare(&contest, &self.crew)?;
+        let compared = compare(&contest, &self.control)?;
         self.simulated.fetch_add(2 * compared.requests, Ordering::Relaxed);
         Ok(compared)
     }

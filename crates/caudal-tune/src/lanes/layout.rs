@@ -24,7 +24,7 @@ pub enum Family {
     PreemptiveSita,
     /// The same, with servers that go where they are needed as long as no lane can starve.
     SqdSita,
-    /// The same, and who would idle runs what there is until a new request interrupts it.
+    /// The same, and a server that would idle runs any waiting request until a new request interrupts it.
     IsqdSita,
 }
 

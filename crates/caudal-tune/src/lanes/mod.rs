@@ -48,7 +48,7 @@ use judged::{Case, Court};
 use trials::{Contender, Trials};
 
 use crate::show::spelled;
-use crate::{Crew, Journal, Phase, Progress, TuneError};
+use crate::{Control, Journal, Phase, Progress, TuneError};
 
 /// Parts of the journal.
 const CLIMB: usize = 0;
@@ -176,13 +176,13 @@ pub struct Versus {
 /// What can not be asked, or [`TuneError::Interrupted`] if nothing is known yet.
 pub fn find(
     question: &LanesQuestion,
-    crew: &Crew<'_, Progress>,
+    control: &Control<'_, Progress>,
     journal: &dyn Journal,
 ) -> Result<LanesAnswer, TuneError> {
     question.check()?;
     let ([fit, fresh], shared_out) = halves(&question.workload.service, question.measure.seed);
-    let progress = |requests: u64| (crew.progress)(Progress { phase: Phase::Tuning, requests });
-    let climbing = Crew { threads: crew.threads.max(1), stop: crew.stop, progress: &progress };
+    let progress = |requests: u64| (control.progress)(Progress { phase: Phase::Tuning, requests });
+    let climbing = Control { threads: control.threads.max(1), stop: control.stop, progress: &progress };
     let (steps, best, cut_short) =
         climbed(question, (fit, question.load, question.budget.requests), climbing, (journal, CLIMB), true)?;
     let mut answer = LanesAnswer {
@@ -205,7 +205,7 @@ pub fn find(
         interrupted: best.interrupted,
     };
     if !answer.interrupted {
-        match judge_all(question, &fresh, &mut answer, crew, journal) {
+        match judge_all(question, &fresh, &mut answer, control, journal) {
             Err(TuneError::Interrupted) => answer.interrupted = true,
             judged => judged?,
         }
@@ -230,13 +230,13 @@ fn halves(service: &Service, seed: u64) -> ([Service; 2], bool) {
 /// As [`find`]; a request to stop is one.
 pub(crate) fn climb_for(
     question: &LanesQuestion,
-    crew: Crew<'_>,
+    control: Control<'_>,
     journal: &dyn Journal,
 ) -> Result<(Vec<Step>, Layout), TuneError> {
     question.check()?;
-    let crew = Crew { threads: crew.threads.max(1), ..crew };
+    let control = Control { threads: control.threads.max(1), ..control };
     let effort = (question.workload.service.clone(), question.load, question.budget.requests);
-    let (steps, best, _) = climbed(question, effort, crew, (journal, CLIMB), false)?;
+    let (steps, best, _) = climbed(question, effort, control, (journal, CLIMB), false)?;
     if best.interrupted { Err(TuneError::Interrupted) } else { Ok((steps, best.layout)) }
 }
 
@@ -250,7 +250,7 @@ struct ClimbEnd {
 fn climbed(
     question: &LanesQuestion,
     (service, load, budget): (Service, f64, u64),
-    crew: Crew<'_>,
+    control: Control<'_>,
     (journal, chapter): (&dyn Journal, usize),
     names_second: bool,
 ) -> Result<(Vec<Step>, ClimbEnd, bool), TuneError> {
@@ -263,7 +263,7 @@ fn climbed(
         ([service, question.workload.service.clone()], &question.workload.arrivals, mean_gap_ps),
         objective,
         (&question.measure, question.cores, question.quick),
-        crew,
+        control,
     );
     let mut climb = Climb {
         trials: &trials,
@@ -349,30 +349,30 @@ fn judge_all(
     question: &LanesQuestion,
     fresh: &Service,
     answer: &mut LanesAnswer,
-    crew: &Crew<'_, Progress>,
+    control: &Control<'_, Progress>,
     journal: &dyn Journal,
 ) -> Result<(), TuneError> {
-    judge(question, fresh.clone(), answer, crew, (journal, JUDGING))?;
+    judge(question, fresh.clone(), answer, control, (journal, JUDGING))?;
     if let Some(second) = answer.better_second() {
         answer.overtaken = Some(std::mem::replace(&mut answer.layout, second));
         answer.policy_toml = policy(question, &answer.layout);
         answer.runner_up = None;
         answer.judged.clear();
         answer.against_one_queue = None;
-        judge(question, fresh.clone(), answer, crew, (journal, AGAIN))?;
+        judge(question, fresh.clone(), answer, control, (journal, AGAIN))?;
     }
-    drifts(question, answer, crew, journal)
+    drifts(question, answer, control, journal)
 }
 
 fn judge(
     question: &LanesQuestion,
     fresh: Service,
     answer: &mut LanesAnswer,
-    crew: &Crew<'_, Progress>,
+    control: &Control<'_, Progress>,
     (journal, chapter): (&dyn Journal, usize),
 ) -> Result<(), TuneError> {
-    let progress = |requests: u64| (crew.progress)(Progress { phase: Phase::Confirming, requests });
-    let judging = Crew { threads: crew.threads.max(1), stop: crew.stop, progress: &progress };
+    let progress = |requests: u64| (control.progress)(Progress { phase: Phase::Confirming, requests });
+    let judging = Control { threads: control.threads.max(1), stop: control.stop, progress: &progress };
     let court = court(question, (fresh, question.load), &answer.layout, judging)?;
     let (own, one) = (named(question, &answer.layout), one_queue(question));
     let machine = question.machine();
@@ -400,11 +400,11 @@ fn judge(
 fn drifts(
     question: &LanesQuestion,
     answer: &mut LanesAnswer,
-    crew: &Crew<'_, Progress>,
+    control: &Control<'_, Progress>,
     journal: &dyn Journal,
 ) -> Result<(), TuneError> {
-    let progress = |requests: u64| (crew.progress)(Progress { phase: Phase::Confirming, requests });
-    let judging = Crew { threads: crew.threads.max(1), stop: crew.stop, progress: &progress };
+    let progress = |requests: u64| (control.progress)(Progress { phase: Phase::Confirming, requests });
+    let judging = Control { threads: control.threads.max(1), stop: control.stop, progress: &progress };
     for (number, drift) in question.drifts.iter().enumerate() {
         let chapter = DRIFTS + 2 * number;
         answer.drifts.push(drift::drifted(question, drift, &answer.layout, judging, (journal, chapter))?);
@@ -451,7 +451,7 @@ fn court<'a>(
     question: &'a LanesQuestion,
     (service, load): (Service, f64),
     layout: &Layout,
-    crew: Crew<'a>,
+    control: Control<'a>,
 ) -> Result<Court<'a>, TuneError> {
     let objective::Objective { target, limits, .. } = question.objective(&service)?;
     let stretch = question.stretch();
@@ -459,7 +459,7 @@ fn court<'a>(
     ends.dedup();
     let service = if service.classes().len() == 1 { service.by_size(&ends) } else { service };
     let workload = Arc::new(question.workload.with_service(service));
-    Ok(Court { question, workload, load, target, limits, crew, simulated: AtomicU64::new(0) })
+    Ok(Court { question, workload, load, target, limits, control, simulated: AtomicU64::new(0) })
 }
 
 fn named(question: &LanesQuestion, layout: &Layout) -> Case {

@@ -12,8 +12,8 @@
 //! short replications, of which the pool knows nothing yet. So the pool decides where it is certain, the typical
 //! replication where the pool does not speak against it, and else the interval reaches over both. They
 //! *differ* in it if the interval excludes 1 and the estimate is more than 1 % away from 1. They are *alike* if the whole
-//! interval is within 1 % of 1. Otherwise it is *open*, and more replications may tell. Who differs is better or worse; of
-//! those that are alike, the next statistic decides.
+//! interval is within 1 % of 1. Otherwise it is *open*, and more replications may tell. Of two that differ, one is better;
+//! of two that are alike, the next statistic decides.
 //!
 //! **Where the target is open**, an interval that is wide around 1 must not hand the choice to the slowdown: the target
 //! may be far longer. But noise of a few percent must not stop a search either, while the slowdown could be halved. So the
@@ -21,9 +21,9 @@
 //! what the target may lose: the unfavourable ends of both intervals, multiplied, are still a gain. Preemptions decide only between those that
 //! are alike in both.
 //!
-//! **Limits** are compared by the one that each misses most, as a multiple of it, in the same way. Where it is open who
-//! misses by more, the target decides, but not in favour of who seems to miss by more: step by step, that would lead far
-//! beyond a limit.
+//! **Limits** are compared in the same way, by the limit that each layout misses most, as a multiple of it. Where it is open which
+//! layout misses by more, the target decides, but not in favour of the layout that seems to miss by more: step by step, that would
+//! lead far beyond a limit.
 
 use caudal_config::Metric as Of;
 use caudal_sim::experiment::{Quantity, Results};

@@ -1,4 +1,4 @@
-//! What is asked of a search for lanes.
+//! The question that a search for lanes answers. The command and a plan fill it.
 
 use std::sync::Arc;
 

@@ -109,7 +109,8 @@ fn too_many(
     Some((left / each) as usize)
 }
 
-/// For each of `runners`, whether it is among the best `fit`, by the round before, or by a guess; who is refused stays, it costs nothing.
+/// For each of `runners`, whether it is among the best `fit`, by the round before, or by a guess. A contender that was
+/// refused stays, because it costs nothing.
 fn best_few(trials: &Trials<'_>, runners: &[Contender], round: usize, fit: usize) -> Vec<bool> {
     let best = round
         .checked_sub(1)

@@ -126,7 +126,7 @@ fn how_sure(answer: &LanesAnswer) -> String {
     said.push(match (answer.judged.is_empty(), answer.halves) {
         (true, _) => "Nothing has been judged on fresh requests yet.".to_owned(),
         (false, true) => "Fitted to one half of the measured values, judged on the other.".to_owned(),
-        (false, false) => "JudgedSystem on requests that the search had not seen.".to_owned(),
+        (false, false) => "Judged on requests that the search had not seen.".to_owned(),
     });
     said.extend(match answer.verdict {
         LanesVerdict::Better => Some("It is certainly better than one queue.".to_owned()),

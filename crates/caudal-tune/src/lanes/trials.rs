@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use caudal_config::{Costs, Measure, System, WarmUp};
 use caudal_policy::Picos;
-use caudal_sim::experiment::{Crew, Experiment, ExperimentError, Judged, Results};
+use caudal_sim::experiment::{Control, Experiment, ExperimentError, Results, StopOn};
 use caudal_sim::lanes::{LaneLoad, lane_loads};
 use caudal_workload::{Arrivals, Service};
 
@@ -73,7 +73,7 @@ impl<'a> Trials<'a> {
         ([service, whole], arrivals, mean_gap_ps): ([Service; 2], &'a Arrivals, f64),
         objective: Objective,
         (measure, servers, quick): (&Measure, u32, bool),
-        crew: Crew<'a>,
+        control: Control<'a>,
     ) -> Trials<'a> {
         let waits = measure.wait || objective.asks_how_long_requests_wait();
         let mut trials = Trials {
@@ -86,9 +86,9 @@ impl<'a> Trials<'a> {
             objective,
             measure: Measure { wait: waits, ..measure.clone() },
             replication: 0,
-            threads: crew.threads,
-            stop: crew.stop,
-            progress: crew.progress,
+            threads: control.threads,
+            stop: control.stop,
+            progress: control.progress,
             simulated: AtomicU64::new(0),
         };
         // As long as one queue asks for, whatever the layout: who is compared meets the same requests.
@@ -116,7 +116,7 @@ impl<'a> Trials<'a> {
             mean_gap_ps: self.mean_gap_ps,
             measure,
             quick: false,
-            judged: Judged::Reported,
+            stop_on: StopOn::Reported,
         }
     }
 
@@ -183,7 +183,7 @@ impl<'a> Trials<'a> {
     }
 
     fn next_round(&self, contender: &Contender, threads: usize) -> Result<Results, TuneError> {
-        let crew = Crew { threads, stop: self.stop, progress: self.progress };
+        let control = Control { threads, stop: self.stop, progress: self.progress };
         let system = self.machine.system(&contender.layout);
         let failed = |error| match error {
             ExperimentError::Interrupted(_) => TuneError::Interrupted,
@@ -194,11 +194,11 @@ impl<'a> Trials<'a> {
         let measure = Measure { replications: Some(ROUNDS[0]), ..self.measure.clone() };
         let experiment = self.experiment(&system, &measure);
         let mut results = match contender.last() {
-            None => experiment.run(&crew).map_err(failed)?,
+            None => experiment.run(&control).map_err(failed)?,
             Some(known) => {
                 let mut results = known.clone();
                 let more = ROUNDS[contender.rounds.len()] - ROUNDS[contender.rounds.len() - 1];
-                experiment.extend(&mut results, more, &crew).map_err(failed)?;
+                experiment.extend(&mut results, more, &control).map_err(failed)?;
                 results
             }
         };
@@ -234,7 +234,7 @@ pub(super) mod tests {
             ([workload.service.clone(), workload.service.clone()], &workload.arrivals, 1e6),
             Objective { target, limits: Vec::new(), confidence: 0.95 },
             (&Measure::default(), 2, true),
-            Crew { threads: 1, stop: &stop, progress: &|_| {} },
+            Control { threads: 1, stop: &stop, progress: &|_| {} },
         ))
     }
 

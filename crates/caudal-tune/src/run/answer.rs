@@ -5,7 +5,7 @@ use caudal_config::write_policy;
 
 use super::{Entry, Run};
 use crate::candidate::LeftOut;
-use crate::evidence::Podium;
+use crate::evidence::Ranking;
 use crate::explain;
 use crate::judge::{LoadVerdict, ProbeContext};
 use crate::plan::{Plan, Reach, SystemResult, TargetResult, Winner};
@@ -15,27 +15,28 @@ impl Run<'_> {
     pub(crate) fn into_plan(mut self, left_out: Vec<LeftOut>) -> Plan {
         self.settle();
         let interrupted = self.interrupted();
-        let Run { bench, mut entries, confirmed, .. } = self;
+        let Run { context, mut entries, confirmed, .. } = self;
         // Deployable ones first where they are as good: a reference line never wins.
         entries.sort_by(|a, b| {
             let deployable = |entry: &Entry| entry.search.candidate.deployable();
             a.search.before(&b.search).then(deployable(b).cmp(&deployable(a)))
         });
-        let systems: Vec<SystemResult> = entries.iter().map(|entry| entry.result(&bench)).collect();
+        let systems: Vec<SystemResult> = entries.iter().map(|entry| entry.result(&context)).collect();
         let searches: Vec<Search> = entries.into_iter().map(|entry| entry.search).collect();
-        let podium = Podium::of(&searches);
-        let evidence = podium.and_then(|podium| podium.evidence(bench.question, &bench.aims, &searches));
-        let (mut headline, explanation) = explain::explain(&bench, evidence.as_ref(), &systems, &searches);
+        let ranking = Ranking::of(&searches);
+        let evidence =
+            ranking.and_then(|ranking| ranking.evidence(context.question, &context.aims, &searches));
+        let (mut headline, explanation) = explain::explain(&context, evidence.as_ref(), &systems, &searches);
         if interrupted {
             headline = format!("So far, as it was interrupted: {headline}");
         }
         let standing = explain::Standing { confirmed, interrupted };
-        let summary = explain::summary(&bench, evidence.as_ref(), &searches, standing);
+        let summary = explain::summary(&context, evidence.as_ref(), &searches, standing);
         let winner = evidence.map(|evidence| {
             let candidate = &evidence.winner.candidate;
             let row = &evidence.probe.row;
             let system = candidate.holding(row.cores_allocated);
-            let header = explain::header(&bench, &headline, (&system, row.rate_per_s));
+            let header = explain::header(&context, &headline, (&system, row.rate_per_s));
             let policy_toml = write_policy(&system, &candidate.plan.costs, &header);
             Winner { system: candidate.name().to_owned(), policy_toml, confirmed }
         });
@@ -51,22 +52,22 @@ impl Run<'_> {
                 .flat_map(|search| search.probes.values())
                 .map(|probe| probe.row.clone())
                 .collect(),
-            budget: bench.question.budget.requests,
+            budget: context.question.budget.requests,
             spent: searches.iter().map(|search| search.charged).sum(),
             simulated: searches.iter().map(|search| search.simulated).sum(),
-            events: bench.events.load(std::sync::atomic::Ordering::Relaxed),
+            events: context.events.load(std::sync::atomic::Ordering::Relaxed),
             interrupted,
         }
     }
 }
 
 impl Entry {
-    fn result(&self, bench: &ProbeContext<'_>) -> SystemResult {
+    fn result(&self, context: &ProbeContext<'_>) -> SystemResult {
         let Entry { search, tuning, .. } = self;
         let best = search.best();
         let failed_at = search.failed().and_then(|fail| search.at(fail));
         let targets = best.map_or(Vec::new(), |probe| {
-            let each = bench.aims.iter().zip(&probe.estimates);
+            let each = context.aims.iter().zip(&probe.estimates);
             each.map(|(aim, &estimate)| TargetResult {
                 target: aim.target.to_string(),
                 estimate,

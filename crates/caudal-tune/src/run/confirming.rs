@@ -11,25 +11,25 @@ const CONFIRMATIONS: usize = 4;
 
 impl Run<'_> {
     /// The winner once more, on requests that no search has seen and with replications at least as long; where it does
-    /// not pass, its search goes on below, and whoever is best then has to pass in turn.
+    /// not pass, its search goes on below, and the system that is best then has to pass next.
     pub(super) fn confirm(&mut self) {
         let long = self.precision(8, 64);
         for _ in 0..CONFIRMATIONS {
             self.tell_apart();
-            let Some(podium) = self.podium() else { return };
+            let Some(ranking) = self.ranking() else { return };
             let quota = self.quota(65, 1);
             let again = self.precision(2, 32);
-            self.on(&[podium.winner], Phase::Confirming, |bench, entry, threads| {
+            self.on(&[ranking.winner], Phase::Confirming, |context, entry, threads| {
                 let Some(hardness) = entry.search.bracket.pass else { return };
                 let first = entry.search.best().map_or(0, |probe| probe.length).max(long.first);
                 let precision = Precision { first, most: first.max(long.most), confirming: true, ..long };
                 let effort =
                     Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
-                match entry.search.simulate(bench, effort, hardness) {
+                match entry.search.simulate(context, effort, hardness) {
                     Ok(probe) if probe.as_ref().is_none_or(|probe| probe.verdict != LoadVerdict::Pass) => {
                         entry.search.bracket.learn(hardness, false);
                         let effort = Effort { precision: again, ..effort };
-                        let done = entry.search.narrow(bench, effort, Some(hardness));
+                        let done = entry.search.narrow(context, effort, Some(hardness));
                         entry.search.note(done);
                     }
                     Ok(_) => {}
@@ -37,9 +37,9 @@ impl Run<'_> {
                 }
             });
             self.settle();
-            let best = self.entries[podium.winner].search.best();
+            let best = self.entries[ranking.winner].search.best();
             self.confirmed = best.is_some_and(|probe| probe.verdict == LoadVerdict::Pass && probe.confirming)
-                && self.podium().is_some_and(|now| now.winner == podium.winner);
+                && self.ranking().is_some_and(|now| now.winner == ranking.winner);
             if self.confirmed || self.interrupted() {
                 return;
             }
@@ -49,18 +49,18 @@ impl Run<'_> {
     /// Of recorded arrivals, the winner's next place often stays open, for it takes a hundred plays of the file to tell. What
     /// is left of the budget is best spent on these.
     pub(super) fn play_on(&mut self) {
-        let recorded = self.bench.question.workload.arrivals.count().is_some();
-        let Some(podium) = self.podium().filter(|_| recorded && self.confirmed) else { return };
+        let recorded = self.context.question.workload.arrivals.count().is_some();
+        let Some(ranking) = self.ranking().filter(|_| recorded && self.confirmed) else { return };
         let quota = self.quota(75, 1);
         let precision = Precision { confirming: true, ..self.precision(8, 64) };
-        self.on(&[podium.winner], Phase::Confirming, |bench, entry, threads| {
+        self.on(&[ranking.winner], Phase::Confirming, |context, entry, threads| {
             let search = &mut entry.search;
             let open = |at: u32| search.at(at).is_none_or(|probe| probe.verdict == LoadVerdict::Undecided);
             if search.bracket.fail.is_some_and(open) {
                 search.bracket.fail = search.missed();
             }
             let effort = Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
-            let done = search.narrow(bench, effort, search.bracket.pass);
+            let done = search.narrow(context, effort, search.bracket.pass);
             search.note(done);
         });
         self.settle();
@@ -68,19 +68,19 @@ impl Run<'_> {
 
     /// The others at the winner's load, for the explanation.
     pub(super) fn meet_the_winner(&mut self) {
-        let Some(podium) = self.podium() else { return };
-        let winner = &self.entries[podium.winner].search;
+        let Some(ranking) = self.ranking() else { return };
+        let winner = &self.entries[ranking.winner].search;
         let (Some(probe), Some(pass)) = (winner.best(), winner.bracket.pass) else { return };
         let (spot, cores) = (probe.spot, winner.total_cores(pass));
-        let mut chosen: Vec<usize> = podium.runner_up.into_iter().chain(podium.contrast).collect();
-        chosen.extend(podium.parallel.iter().filter(|&&index| index != podium.winner));
+        let mut chosen: Vec<usize> = ranking.runner_up.into_iter().chain(ranking.contrast).collect();
+        chosen.extend(ranking.parallel.iter().filter(|&&index| index != ranking.winner));
         chosen.sort_unstable();
         chosen.dedup();
         // Where requests fork, how many miss under each policy is a part of the answer; curves are not.
-        let share = if podium.parallel.is_empty() { 40 } else { 90 };
+        let share = if ranking.parallel.is_empty() { 40 } else { 90 };
         let quota = self.quota(share, chosen.len());
         let (fine, coarse, coarser) = (self.precision(2, 8), self.coarsely(4), self.coarsely(1));
-        self.on(&chosen, Phase::Confirming, |bench, entry, threads| {
+        self.on(&chosen, Phase::Confirming, |context, entry, threads| {
             let hardness = entry.search.hardness_of(spot, cores);
             for precision in [fine, coarse, coarser] {
                 let known = entry.search.at(hardness).is_some_and(|probe| {
@@ -91,7 +91,7 @@ impl Run<'_> {
                 }
                 let effort =
                     Effort { level: Level::Full, precision, quota, phase: Phase::Confirming, threads };
-                match entry.search.simulate(bench, effort, hardness) {
+                match entry.search.simulate(context, effort, hardness) {
                     // What is too dear to be known is shown coarsely.
                     Ok(None) => {}
                     Ok(Some(_)) => return,
@@ -109,13 +109,13 @@ impl Run<'_> {
 
     /// The same for the winner: the curve that is looked at first, and whose searches were all near its limit.
     pub(super) fn winners_curve(&mut self) {
-        let winner: Vec<usize> = self.podium().iter().map(|podium| podium.winner).collect();
+        let winner: Vec<usize> = self.ranking().iter().map(|ranking| ranking.winner).collect();
         self.curves_of(&winner, self.quota(50, 1));
     }
 
     fn curves_of(&mut self, chosen: &[usize], quota: u64) {
         let precision = Precision { persists: false, ..self.precision(1, 1) };
-        self.on(chosen, Phase::Curves, |bench, entry, threads| {
+        self.on(chosen, Phase::Curves, |context, entry, threads| {
             let mut left = quota;
             for hardness in entry.search.curve() {
                 if entry.search.overload().is_some_and(|overload| overload <= hardness) {
@@ -123,7 +123,7 @@ impl Run<'_> {
                 }
                 let effort =
                     Effort { level: Level::Full, precision, quota: left, phase: Phase::Curves, threads };
-                match entry.search.simulate(bench, effort, hardness) {
+                match entry.search.simulate(context, effort, hardness) {
                     Ok(Some(probe)) => left = left.saturating_sub(probe.charged),
                     // Too dear for what is left; a harder one may be cheaper.
                     Ok(None) => {}

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 
 use crate::Phase;
 use crate::candidate::Candidate;
-use crate::evidence::Podium;
+use crate::evidence::Ranking;
 use crate::journal::Journal;
 use crate::judge::{Depth, Precision, ProbeContext};
 use crate::lengths::lengthened;
@@ -36,7 +36,7 @@ pub(crate) struct Entry {
 }
 
 pub(crate) struct Run<'a> {
-    bench: ProbeContext<'a>,
+    context: ProbeContext<'a>,
     journal: &'a dyn Journal,
     threads: usize,
     entries: Vec<Entry>,
@@ -47,7 +47,7 @@ pub(crate) struct Run<'a> {
 
 impl<'a> Run<'a> {
     pub(crate) fn new(
-        bench: ProbeContext<'a>,
+        context: ProbeContext<'a>,
         journal: &'a dyn Journal,
         threads: usize,
         candidates: Vec<Candidate>,
@@ -56,10 +56,10 @@ impl<'a> Run<'a> {
             index,
             base: candidate.clone(),
             tuning: lengthened(&candidate),
-            search: Search::new(candidate, bench.question),
+            search: Search::new(candidate, context.question),
         };
         let entries = candidates.into_iter().enumerate().map(entry).collect();
-        Run { bench, journal, threads: threads.max(1), entries, steps: 0, confirmed: false }
+        Run { context, journal, threads: threads.max(1), entries, steps: 0, confirmed: false }
     }
 
     /// The same, where so many steps have been before it.
@@ -114,26 +114,26 @@ impl<'a> Run<'a> {
     }
 
     fn interrupted(&self) -> bool {
-        self.bench.stop.load(Ordering::Relaxed)
+        self.context.stop.load(Ordering::Relaxed)
     }
 
     /// `percent` of what is left of the budget, for each of `searches`.
     fn quota(&self, percent: u64, searches: usize) -> u64 {
         let spent: u64 = self.entries.iter().map(|entry| entry.search.charged).sum();
-        self.bench.question.budget.requests.saturating_sub(spent) / 100 * percent / searches.max(1) as u64
+        self.context.question.budget.requests.saturating_sub(spent) / 100 * percent / searches.max(1) as u64
     }
 
     /// From `first` to `most` times the shortest replications that a percentile needs.
     fn precision(&self, first: u64, most: u64) -> Precision {
-        let shortest = self.bench.shortest();
-        let most = if self.bench.question.quick { first.max(most / 4) } else { most };
+        let shortest = self.context.shortest();
+        let most = if self.context.question.quick { first.max(most / 4) } else { most };
         let (first, most) = (first * shortest, most * shortest);
         Precision { first, most, depth: Depth::Full, persists: true, confirming: false }
     }
 
     /// Exactly so many times the shortest ones, unless relaxation takes much longer.
     fn coarsely(&self, times: u64) -> Precision {
-        let depth = Depth::Coarse(COARSE_MOST * self.bench.shortest());
+        let depth = Depth::Coarse(COARSE_MOST * self.context.shortest());
         Precision { depth, ..self.precision(times, times) }
     }
 
@@ -156,15 +156,15 @@ impl<'a> Run<'a> {
                 entries.push(entry);
             }
         }
-        let (bench, journal) = (&self.bench, self.journal);
+        let (context, journal) = (&self.context, self.journal);
         each(self.threads, &mut entries, |entry, threads| {
             if entry.recall(journal, step) {
                 return;
             }
             let before = entry.search.charged;
-            work(bench, entry, threads);
+            work(context, entry, threads);
             // A part that was broken off is not done; it is done again from where it began.
-            if !bench.stop.load(Ordering::Relaxed) {
+            if !context.stop.load(Ordering::Relaxed) {
                 entry.keep(journal, (step, phase), before);
             }
         });
@@ -190,15 +190,15 @@ impl<'a> Run<'a> {
     }
 
     fn finely(&mut self, chosen: &[usize], level: Level, precision: Precision, quota: u64, phase: Phase) {
-        self.on(chosen, phase, |bench, entry, threads| {
+        self.on(chosen, phase, |context, entry, threads| {
             let effort = Effort { level, precision, quota, phase, threads };
-            let done = entry.search.narrow(bench, effort, None);
+            let done = entry.search.narrow(context, effort, None);
             entry.search.note(done);
         });
     }
 
-    fn podium(&self) -> Option<Podium> {
+    fn ranking(&self) -> Option<Ranking> {
         let searches: Vec<Search> = self.entries.iter().map(|entry| entry.search.clone()).collect();
-        Podium::of(&searches)
+        Ranking::of(&searches)
     }
 }

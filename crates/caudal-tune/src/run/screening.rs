@@ -10,7 +10,7 @@ use crate::tune::{tunable, tune};
 
 /// Systems that are tuned, and that get full precision: so many at most.
 const LEADERS: usize = 5;
-/// Tuned is who gets this far of the best as published.
+/// A system is tuned if, as published, it reaches this share of what the best one reaches.
 const TUNE_FROM: f64 = 0.7;
 
 impl Run<'_> {
@@ -18,9 +18,9 @@ impl Run<'_> {
     pub(super) fn screen(&mut self) {
         let all: Vec<usize> = (0..self.entries.len()).collect();
         let (quota, precision) = (self.quota(30, all.len()), self.coarsely(1));
-        self.on(&all, Phase::Screening, |bench, entry, threads| {
+        self.on(&all, Phase::Screening, |context, entry, threads| {
             let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Screening, threads };
-            let done = entry.search.narrow(bench, effort, None);
+            let done = entry.search.narrow(context, effort, None);
             entry.search.note(done);
         });
     }
@@ -32,10 +32,10 @@ impl Run<'_> {
         let chosen: Vec<usize> = (0..self.entries.len()).filter(open).collect();
         let best = self.best_place();
         let (quota, precision) = (self.quota(30, chosen.len()), self.coarsely(1));
-        self.on(&chosen, Phase::Screening, |bench, entry, threads| {
+        self.on(&chosen, Phase::Screening, |context, entry, threads| {
             let guess = best.map(|(spot, cores)| entry.search.hardness_of(spot, cores));
             let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Screening, threads };
-            let done = entry.search.narrow(bench, effort, guess);
+            let done = entry.search.narrow(context, effort, guess);
             entry.search.note(done);
         });
     }
@@ -44,9 +44,9 @@ impl Run<'_> {
     pub(super) fn tune(&mut self) {
         let chosen = self.leaders(TUNE_FROM, LEADERS, tunable);
         let (quota, precision) = (self.quota(20, chosen.len()), self.coarsely(2));
-        self.on(&chosen, Phase::Tuning, |bench, entry, threads| {
+        self.on(&chosen, Phase::Tuning, |context, entry, threads| {
             let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Tuning, threads };
-            match tune(&mut entry.search, bench, effort) {
+            match tune(&mut entry.search, context, effort) {
                 Ok(tuning) => entry.tuning = tuning,
                 Err(stopped) => entry.search.note(Err(stopped)),
             }
@@ -61,9 +61,9 @@ impl Run<'_> {
         };
         let chosen: Vec<usize> = (0..self.entries.len()).filter(lanes).collect();
         let (quota, precision) = (self.quota(25, chosen.len()), self.coarsely(1));
-        self.on(&chosen, Phase::Tuning, |bench, entry, threads| {
+        self.on(&chosen, Phase::Tuning, |context, entry, threads| {
             let effort = Effort { level: Level::Coarse, precision, quota, phase: Phase::Tuning, threads };
-            match tune_lanes(&mut entry.search, bench, effort) {
+            match tune_lanes(&mut entry.search, context, effort) {
                 Ok(tuning) => entry.tuning = tuning,
                 Err(stopped) => entry.search.note(Err(stopped)),
             }

@@ -71,7 +71,7 @@ impl Search {
         other.missed_merit() <= self.sure_merit()
     }
 
-    /// Where longer runs are to begin: somewhat easier than what passed in short ones, which flatter.
+    /// Where longer runs are to begin: somewhat easier than what passed in short ones, which are too optimistic.
     pub(crate) fn cautious(&self) -> Option<u32> {
         let pass = self.bracket.pass?;
         Some(match self.scale {

@@ -20,7 +20,7 @@ pub(crate) enum Level {
     /// Loads that stay undecided count as failed.
     Full,
     /// As fine as full precision; but loads that stay undecided go by their estimates: a line of reference that
-    /// is drawn too low would flatter the winner.
+    /// is drawn too low would make the winner look too good.
     Reference,
 }
 
@@ -89,7 +89,7 @@ impl Search {
     /// Narrows the bracket, beginning near `guess`, or near what has passed so far.
     pub(crate) fn narrow(
         &mut self,
-        bench: &ProbeContext<'_>,
+        context: &ProbeContext<'_>,
         effort: Effort,
         guess: Option<u32>,
     ) -> Result<(), Stopped> {
@@ -113,7 +113,7 @@ impl Search {
             |pass| scale.width(pass, effort.level),
             |hardness| {
                 // Where relaxation takes too long for what is left, nothing can pass; easier is shorter.
-                let Some(answer) = self.ask(bench, Effort { quota: left, ..effort }, hardness)? else {
+                let Some(answer) = self.ask(context, Effort { quota: left, ..effort }, hardness)? else {
                     exhausted = true;
                     return Ok(Some(false));
                 };
@@ -133,7 +133,7 @@ impl Search {
     /// Does this hardness pass? `None` if there is no budget left for it.
     fn ask(
         &mut self,
-        bench: &ProbeContext<'_>,
+        context: &ProbeContext<'_>,
         effort: Effort,
         hardness: u32,
     ) -> Result<Option<Answer>, Stopped> {
@@ -145,7 +145,7 @@ impl Search {
             let passed = probe.verdict == LoadVerdict::Pass;
             return Ok(Some(Answer { passed, charged: 0, cut_short: false }));
         }
-        let Some(probe) = self.simulate(bench, effort, hardness)? else { return Ok(None) };
+        let Some(probe) = self.simulate(context, effort, hardness)? else { return Ok(None) };
         let passed = match (probe.verdict, effort.level) {
             (LoadVerdict::Pass, _) => true,
             (LoadVerdict::Undecided, Level::Coarse | Level::Reference) => probe.score < 1.0,
@@ -158,14 +158,14 @@ impl Search {
     /// Simulates a hardness and keeps the probe, if it is the most precise one there.
     pub(crate) fn simulate(
         &mut self,
-        bench: &ProbeContext<'_>,
+        context: &ProbeContext<'_>,
         effort: Effort,
         hardness: u32,
     ) -> Result<Option<Probe>, Stopped> {
         let Effort { precision, quota, phase, threads, .. } = effort;
         let spot = self.scale.spot(hardness);
-        let known = (precision, self.experience(bench, hardness));
-        let probe = bench.probe(&self.candidate, spot, known, quota, (phase, threads))?;
+        let known = (precision, self.experience(context, hardness));
+        let probe = context.probe(&self.candidate, spot, known, quota, (phase, threads))?;
         let Some(probe) = probe else { return Ok(None) };
         self.simulated += probe.simulated;
         self.charged += probe.charged;
@@ -178,15 +178,15 @@ impl Search {
     }
 
     /// The requests that a stage at `hardness` takes of the budget.
-    pub(crate) fn stage_cost(&self, bench: &ProbeContext<'_>, hardness: u32, precision: Precision) -> u64 {
-        let wanted = Wanted::new(precision, self.experience(bench, hardness));
-        bench.stage_cost(&self.candidate, self.scale.spot(hardness), wanted)
+    pub(crate) fn stage_cost(&self, context: &ProbeContext<'_>, hardness: u32, precision: Precision) -> u64 {
+        let wanted = Wanted::new(precision, self.experience(context, hardness));
+        context.stage_cost(&self.candidate, self.scale.spot(hardness), wanted)
     }
 
     /// The experience from the place nearest to `hardness` where it was tried.
-    fn experience(&self, bench: &ProbeContext<'_>, hardness: u32) -> Experience {
+    fn experience(&self, context: &ProbeContext<'_>, hardness: u32) -> Experience {
         let nearest = self.probes.iter().min_by_key(|(at, _)| at.abs_diff(hardness));
-        nearest.map_or(Experience::default(), |(_, probe)| bench.experience(&self.candidate, probe))
+        nearest.map_or(Experience::default(), |(_, probe)| context.experience(&self.candidate, probe))
     }
 
     /// Notes what ended a search early; an interruption is no failure.

@@ -14,13 +14,13 @@ use std::sync::Arc;
 use caudal_config::{Costs, Measure, Stop, System, WarmUp, find_preset};
 use caudal_policy::parallelism::ParallelismConfig;
 use caudal_policy::parallelism::thresholds::Knowledge;
-use caudal_sim::experiment::{Experiment, ExperimentError, Judged, Results};
+use caudal_sim::experiment::{Experiment, ExperimentError, Results, StopOn};
 use caudal_stats::{Estimate, Linear};
 use caudal_workload::{Arrivals, Graphs, Service};
 use serde::Serialize;
 
 use super::{ThresholdAnswer, ThresholdQuestion};
-use crate::{Crew, Phase, Progress, TuneError};
+use crate::{Control, Phase, Progress, TuneError};
 
 /// Factors that are tried first.
 const FACTORS: [f64; 9] = [0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0];
@@ -97,22 +97,22 @@ pub struct Refined {
 pub fn refine(
     asked: &RefineQuestion<'_>,
     found: &ThresholdAnswer,
-    crew: &Crew<'_, Progress>,
+    control: &Control<'_, Progress>,
 ) -> Result<Refined, TuneError> {
     if asked.dag.is_serial() {
         return Err(TuneError::Thresholds(
             "a request that is done on one core is large or not, it is all the same".to_owned(),
         ));
     }
-    let bench = RefineRuns {
+    let context = RefineRuns {
         asked,
         found,
-        crew,
+        control,
         service: asked.question.service.clone().with_dag(Graphs::clone(&asked.dag)),
     };
-    let tried = bench.search()?;
+    let tried = context.search()?;
     let best = best(&tried, asked.question).scale();
-    bench.judge(tried, best)
+    context.judge(tried, best)
 }
 
 /// A simulated policy.
@@ -141,7 +141,7 @@ impl PolicyTrial {
 struct RefineRuns<'a> {
     asked: &'a RefineQuestion<'a>,
     found: &'a ThresholdAnswer,
-    crew: &'a Crew<'a, Progress>,
+    control: &'a Control<'a, Progress>,
     service: Service,
 }
 
@@ -198,7 +198,7 @@ impl RefineRuns<'_> {
     fn judge(&self, trials: Vec<PolicyTrial>, best: f64) -> Result<Refined, TuneError> {
         let seed = self.asked.measure.seed.wrapping_add(1);
         let simulate = |policy| {
-            (self.crew.progress)(Progress { phase: Phase::Confirming, requests: 0 });
+            (self.control.progress)(Progress { phase: Phase::Confirming, requests: 0 });
             self.simulate(policy, seed, JUDGED)
         };
         let mut policies = vec![Policy::Scaled(1.0), Policy::StealFirst, Policy::AdmitFirst];
@@ -240,15 +240,15 @@ impl RefineRuns<'_> {
     // The method by itself would be one of a single lifetime.
     #[allow(clippy::redundant_closure_for_method_calls)]
     fn simulate(&self, policy: Policy, seed: u64, replications: u32) -> Result<PolicyTrial, TuneError> {
-        let results = self.with(policy, seed, replications, |experiment, crew| experiment.run(crew))?;
+        let results = self.with(policy, seed, replications, |experiment, control| experiment.run(control))?;
         Ok(PolicyTrial { policy, results })
     }
 
     fn extend(&self, trial: &mut PolicyTrial, seed: u64, more: u32) -> Result<(), TuneError> {
         if more > 0 {
             let before = trial.results.simulated;
-            self.with(trial.policy, seed, more, |experiment, crew| {
-                experiment.extend(&mut trial.results, more, crew)
+            self.with(trial.policy, seed, more, |experiment, control| {
+                experiment.extend(&mut trial.results, more, control)
             })?;
             let Results { warm_up, measured, .. } = trial.results;
             trial.results.simulated = before + u64::from(more) * (warm_up + measured);
@@ -261,7 +261,7 @@ impl RefineRuns<'_> {
         policy: Policy,
         seed: u64,
         replications: u32,
-        work: impl FnOnce(&Experiment<'_>, &Crew<'_>) -> Result<T, ExperimentError>,
+        work: impl FnOnce(&Experiment<'_>, &Control<'_>) -> Result<T, ExperimentError>,
     ) -> Result<T, TuneError> {
         let RefineQuestion { question, arrivals, measure, requests, .. } = self.asked;
         let (system, costs) = self.system(policy);
@@ -284,11 +284,11 @@ impl RefineRuns<'_> {
             mean_gap_ps: 1e12 / question.rate_per_s,
             measure: &measure,
             quick: false,
-            judged: Judged::Reported,
+            stop_on: StopOn::Reported,
         };
-        let progress = |requests| (self.crew.progress)(Progress { phase: Phase::Tuning, requests });
-        let crew = Crew { threads: self.crew.threads, stop: self.crew.stop, progress: &progress };
-        work(&experiment, &crew).map_err(|error| match error {
+        let progress = |requests| (self.control.progress)(Progress { phase: Phase::Tuning, requests });
+        let control = Control { threads: self.control.threads, stop: self.control.stop, progress: &progress };
+        work(&experiment, &control).map_err(|error| match error {
             ExperimentError::Interrupted(_) => TuneError::Interrupted,
             ExperimentError::Variant(what) => TuneError::Thresholds(what),
         })

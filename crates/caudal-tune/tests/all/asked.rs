@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 
 use caudal_config::{File, Measure, Workload};
-use caudal_tune::{Budget, Crew, Goal, Machine, Plan, Question, plan};
+use caudal_tune::{Budget, Control, Goal, Machine, Plan, Question, plan};
 
 pub(crate) const CONSTANT: [&str; 4] = ["caudal-stealing", "caudal-ps", "work-stealing", "ps-fluid"];
 
@@ -46,6 +46,6 @@ pub(crate) fn question(service: &str, target: &str, systems: &[&str]) -> Questio
 }
 
 pub(crate) fn planned(question: &Question, threads: usize) -> Plan {
-    let crew = Crew { threads, stop: &AtomicBool::new(false), progress: &|_| {} };
-    plan(question, &crew).expect("a plan")
+    let control = Control { threads, stop: &AtomicBool::new(false), progress: &|_| {} };
+    plan(question, &control).expect("a plan")
 }

@@ -6,7 +6,7 @@ use caudal_config::{File, LatencyStatistic};
 use caudal_policy::Picos;
 use caudal_policy::contexts::LoadAdaptationConfig;
 use caudal_tune::break_even::{Profile, ProfileQuestion, profile};
-use caudal_tune::{Crew, NoJournal, TuneError};
+use caudal_tune::{Control, NoJournal, TuneError};
 
 /// Asks for a window of length 0.
 const NO_WINDOW: &str = "# no window";
@@ -29,7 +29,7 @@ fn asked(both: f64, counts: &[u32], system: &str) -> Result<Profile, TuneError> 
         quick: true,
     };
     let stop = AtomicBool::new(false);
-    profile(&question, &Crew { threads: 2, stop: &stop, progress: &|_| {} }, &NoJournal)
+    profile(&question, &Control { threads: 2, stop: &stop, progress: &|_| {} }, &NoJournal)
 }
 
 fn table(profile: &Profile) -> LoadAdaptationConfig {

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use caudal_config::{File, Offered, Rate, Workload, presets};
-use caudal_tune::{Budget, Crew, Goal, Machine, NoJournal, Plan, Question, plan_on_enough_cores};
+use caudal_tune::{Budget, Control, Goal, Machine, NoJournal, Plan, Question, plan_on_enough_cores};
 
 use crate::asked::planned;
 
 /// By so much a budget may be passed.
 const HOLDS_WITHIN: f64 = 1.5;
-/// Where turns are what happens, an event takes 20 ns of a request's 330, others 80: see `caudal-tune/src/cost.rs`. A leaf of a request
+/// Where slices are what happens, an event takes 20 ns of a request's 330, others 80: see `caudal-tune/src/cost.rs`. A leaf of a request
 /// that forks takes 80 to 150 ns, and is three events.
-const TURN: f64 = 0.06;
+const SLICE: f64 = 0.06;
 const EVENT: f64 = 0.25;
 const EVENT_OF_FORKS: f64 = 0.1;
 
@@ -32,12 +32,12 @@ fn question(workload: Arc<Workload>, target: &str, systems: &[&str]) -> Question
     }
 }
 
-/// What the events of `plan` take, in requests as its budget has them: the first four of each are never turns.
+/// What the events of `plan` take, in requests as its budget has them: the first four of each are never ends of slices.
 fn taken(plan: &Plan, system: &str, forks: bool) -> f64 {
     let (requests, events) = (plan.simulated as f64, plan.events as f64);
     let first = events.min(4.0 * requests);
     match system {
-        "shinjuku" => EVENT * first + TURN * (events - first),
+        "shinjuku" => EVENT * first + SLICE * (events - first),
         _ if forks => EVENT_OF_FORKS * events,
         _ => EVENT * events,
     }
@@ -84,7 +84,7 @@ fn holds(grid: impl Iterator<Item = (&'static str, bool, &'static str)>) {
     assert!(largest.0 <= HOLDS_WITHIN, "{largest:?}");
 }
 
-/// Those whose requests take the most events: turns, looks, thieves, and a plain one.
+/// Those whose requests take the most events: slices, checks, thieves, and a plain one.
 #[test]
 fn budgets_hold_for_services_of_all_lengths() {
     let dear = ["shinjuku", "caladan-utilization-range", "stealing-and-choice", "work-stealing"];
@@ -108,14 +108,14 @@ fn budgets_hold_for_every_system_of_the_catalogue() {
 }
 
 #[test]
-fn quanta_are_as_long_as_services_need_where_each_turn_is_simulated() {
+fn quanta_are_as_long_as_services_need_where_each_slice_is_simulated() {
     let quantum = |mean: &str| {
         let target = format!("p99 < {}", times(mean, 9));
         let plan = planned(&question(workload(mean, ""), &target, &["shinjuku"]), 2);
         let tuned = plan.rows.first().map(|row| row.varied["discipline.quantum"].clone());
         tuned.unwrap_or_default().as_str().map(str::to_owned)
     };
-    // A request of 20 ms has four thousand turns of 5 us.
+    // A request of 20 ms has four thousand slices of 5 us.
     let long = quantum("20ms").expect("a longer one");
     let long: f64 = caudal_policy::Picos::parse(&long).expect("a time").as_nanos_f64();
     assert!((50e3..=2e6).contains(&long), "{long}");
@@ -123,8 +123,8 @@ fn quanta_are_as_long_as_services_need_where_each_turn_is_simulated() {
 
 /// As many cores as it takes.
 fn on_enough_cores(question: Question) -> (Question, Plan) {
-    let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
-    plan_on_enough_cores(&question.on_enough_cores(), &crew, &NoJournal).expect("a plan")
+    let control = Control { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
+    plan_on_enough_cores(&question.on_enough_cores(), &control, &NoJournal).expect("a plan")
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use caudal_config::{File, Measure, SystemPlan, find_preset};
 use caudal_policy::Picos;
-use caudal_sim::experiment::Crew;
+use caudal_sim::experiment::Control;
 use caudal_stats::paired::Verdict;
 use caudal_tune::compare::{Compared, Contest, compare};
 
@@ -23,8 +23,8 @@ fn measured(systems: [&str; 2], rate_per_s: f64, measure: &Measure) -> Compared 
         measure,
         quick: true,
     };
-    let crew = Crew { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
-    compare(&contest, &crew).expect("a comparison")
+    let control = Control { threads: 2, stop: &AtomicBool::new(false), progress: &|_| {} };
+    compare(&contest, &control).expect("a comparison")
 }
 
 #[test]

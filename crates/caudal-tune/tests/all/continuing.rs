@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use caudal_tune::{Budget, Crew, Journal, NoJournal, Plan, Question, TuneError, plan, plan_with};
+use caudal_tune::{Budget, Control, Journal, NoJournal, Plan, Question, TuneError, plan, plan_with};
 use serde_json::Value;
 
 use crate::asked::{DISPERSED, planned, question};
@@ -35,11 +35,11 @@ fn an_interrupted_plan_keeps_what_it_knows() {
         }
     };
     let plan =
-        plan(&question, &Crew { threads: 1, stop: &stop, progress: &progress }).expect("what is known");
+        plan(&question, &Control { threads: 1, stop: &stop, progress: &progress }).expect("what is known");
     assert!(plan.interrupted && !plan.rows.is_empty());
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    let crew = Crew { threads: 1, stop: &stop, progress: &|_| {} };
-    assert!(matches!(caudal_tune::plan(&question, &crew), Err(TuneError::Interrupted)));
+    let control = Control { threads: 1, stop: &stop, progress: &|_| {} };
+    assert!(matches!(caudal_tune::plan(&question, &control), Err(TuneError::Interrupted)));
 }
 
 /// Lines of a file, so to say; those that were recalled are counted.
@@ -71,7 +71,7 @@ fn a_plan_that_was_broken_off_goes_on_to_the_same_bits() {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let plan = plan_with(&question, &Crew { threads: 2, stop, progress: &progress }, journal);
+        let plan = plan_with(&question, &Control { threads: 2, stop, progress: &progress }, journal);
         (plan, simulated.into_inner())
     };
     let (whole, all) = go(&NoJournal, &AtomicBool::new(false), u64::MAX);
@@ -100,9 +100,9 @@ fn without_a_budget_nothing_is_claimed() {
     let asked = question("extreme-bimodal", "short p99.9 < 20us", &DISPERSED);
     let with = |requests| Question { budget: Budget { requests }, ..asked.clone() };
     let stop = AtomicBool::new(false);
-    let crew = Crew { threads: 1, stop: &stop, progress: &|_| {} };
-    assert!(matches!(plan(&with(0), &crew), Err(TuneError::NoBudget)));
-    let little = plan(&with(1_000), &crew).unwrap();
+    let control = Control { threads: 1, stop: &stop, progress: &|_| {} };
+    assert!(matches!(plan(&with(0), &control), Err(TuneError::NoBudget)));
+    let little = plan(&with(1_000), &control).unwrap();
     assert!(little.winner.is_none());
     assert!(little.headline.starts_with("Nothing was shown within the budget"), "{}", little.headline);
     assert!(!little.explanation.join(" ").contains("falls behind"), "{:?}", little.explanation);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use caudal_config::{Costs, File, LatencyStatistic, Measure};
 use caudal_tune::lanes::{Drift, Family, JudgedSystem, LANES_MAX, LanesAnswer, LanesQuestion, Layout, find};
-use caudal_tune::{Budget, Crew, Journal, NoJournal, TuneError};
+use caudal_tune::{Budget, Control, Journal, NoJournal, TuneError};
 
 const HEAVY: &str = "{ distribution = \"bimodal\", short = \"1us\", long = \"100us\", p_long = 0.02 }";
 
@@ -33,7 +33,7 @@ fn question(service: &str, family: Family, cores: u32) -> LanesQuestion {
 
 fn asked(question: &LanesQuestion, journal: &dyn Journal) -> Result<LanesAnswer, TuneError> {
     let stop = AtomicBool::new(false);
-    find(question, &Crew { threads: 2, stop: &stop, progress: &|_| {} }, journal)
+    find(question, &Control { threads: 2, stop: &stop, progress: &|_| {} }, journal)
 }
 
 fn answer(question: &LanesQuestion) -> LanesAnswer {
@@ -97,7 +97,7 @@ fn lanes_are_found_where_the_first_has_most_servers() {
 }
 
 #[test]
-fn rivals_of_long_services_take_longer_turns() {
+fn rivals_of_long_services_take_longer_slices() {
     let found = answer(&question("\"log-normal-10ms\"", Family::IsqdSita, 4));
     let names: Vec<&str> = found.judged.iter().map(|judged| judged.system.as_str()).collect();
     assert!(names.ends_with(&["LAS, 20us", "processor sharing, 20us", "SRPT, sizes known"]), "{names:?}");
@@ -117,7 +117,7 @@ fn the_answer_does_not_depend_on_threads() {
     let question = question(HEAVY, Family::SqdSita, 4);
     let stop = AtomicBool::new(false);
     let with = |threads| {
-        let found = find(&question, &Crew { threads, stop: &stop, progress: &|_| {} }, &NoJournal)
+        let found = find(&question, &Control { threads, stop: &stop, progress: &|_| {} }, &NoJournal)
             .expect("an answer");
         serde_json::to_string(&found.steps).expect("JSON") + &found.headline + &found.explanation.join("")
     };
@@ -151,7 +151,7 @@ fn a_race_that_is_cut_short_is_the_same_on_any_threads_and_in_pieces() {
     let whole = answer(&question);
     assert!(whole.cut_short && whole.steps.iter().any(|step| step.cut_short), "{:?}", whole.explanation);
     let stop = AtomicBool::new(false);
-    let alone = find(&question, &Crew { threads: 1, stop: &stop, progress: &|_| {} }, &NoJournal);
+    let alone = find(&question, &Control { threads: 1, stop: &stop, progress: &|_| {} }, &NoJournal);
     assert_eq!(text(&alone.expect("an answer")), text(&whole));
     assert_eq!(text(&in_pieces(&question).0), text(&whole));
 }
@@ -250,13 +250,13 @@ fn what_can_not_be_asked_is_refused() {
 
 /// Keeps entries, and stops the search after so many.
 #[derive(Default)]
-struct Book {
+struct StoppingJournal {
     entries: Mutex<HashMap<(u64, u64), serde_json::Value>>,
     stop: AtomicBool,
     stop_after: AtomicU64,
 }
 
-impl Journal for Book {
+impl Journal for StoppingJournal {
     fn recall(&self, step: usize, entry: usize) -> Option<serde_json::Value> {
         self.entries.lock().expect("no panic").get(&(step as u64, entry as u64)).cloned()
     }
@@ -277,13 +277,13 @@ fn text(answer: &LanesAnswer) -> String {
 
 /// The answer to `question` by a search that is broken off after every second entry of its journal, and how often it was.
 fn in_pieces(question: &LanesQuestion) -> (LanesAnswer, u32) {
-    let book = Book::default();
+    let journal = StoppingJournal::default();
     let mut rounds = 0;
     loop {
-        book.stop.store(false, Ordering::Relaxed);
-        book.stop_after.store(2, Ordering::Relaxed);
-        let crew = Crew { threads: 2, stop: &book.stop, progress: &|_| {} };
-        match find(question, &crew, &book) {
+        journal.stop.store(false, Ordering::Relaxed);
+        journal.stop_after.store(2, Ordering::Relaxed);
+        let control = Control { threads: 2, stop: &journal.stop, progress: &|_| {} };
+        match find(question, &control, &journal) {
             Ok(found) if !found.interrupted => return (found, rounds),
             Ok(_) | Err(TuneError::Interrupted) => rounds += 1,
             Err(error) => panic!("{error}"),

@@ -142,7 +142,7 @@ fn numbers_of_a_rival_are_said_to_be_of_the_load_that_they_are_of() {
     let line = plan.systems.iter().find(|line| line.system == winner.system).expect("its line");
     let place = format!("At load {} ", line.reach.pass.expect("a pass"));
     for sentence in
-        plan.explanation.iter().filter(|sentence| sentence.contains("on average for its first turn"))
+        plan.explanation.iter().filter(|sentence| sentence.contains("on average for its first time slice"))
     {
         assert!(sentence.contains(&format!("{place}a ")) && !sentence.contains("There a "), "{sentence}");
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use caudal_config::{File, Offered, Workload};
-use caudal_tune::{Budget, Crew, Goal, Machine, Question, plan};
+use caudal_tune::{Budget, Control, Goal, Machine, Question, plan};
 
 use crate::asked::{planned, question, workload};
 use crate::continuing::bits;
@@ -12,8 +12,8 @@ use crate::continuing::bits;
 #[test]
 fn a_target_on_an_infinite_mean_is_refused() {
     let question = question("exp-1us", "mean slowdown < 3", &["ideal", "ix"]);
-    let crew = Crew { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
-    let error = plan(&question, &crew).expect_err("refused").to_string();
+    let control = Control { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
+    let error = plan(&question, &control).expect_err("refused").to_string();
     assert!(error.starts_with("target `mean slowdown < 3`: the mean slowdown is infinite"), "{error}");
     assert!(error.ends_with("as in `p99 slowdown < 3`"), "{error}");
 }
@@ -80,8 +80,8 @@ fn who_needs_a_core_for_its_dispatcher_certainly_needs_two() {
 #[test]
 fn what_can_not_be_planned_is_said() {
     let asked = |question: Question| {
-        let crew = Crew { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
-        plan(&question, &crew).expect_err("no plan").to_string()
+        let control = Control { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
+        plan(&question, &control).expect_err("no plan").to_string()
     };
     let base = question("extreme-bimodal", "short p99.9 < 20us", &["caudal-ps"]);
     let targets = |text: &str| vec![text.parse().expect("a target")];
@@ -140,7 +140,7 @@ fn a_miss_ratio_is_a_target() {
     for name in ["steal-first: ", "tail-control: "] {
         assert!(why.contains(name), "{why}");
     }
-    assert!(why.contains("What those pay that are given up: "), "{why}");
+    assert!(why.contains("What requests pay that are given up: "), "{why}");
     // Thresholds are those for the target.
     let tail_control = planned(
         &Question { systems: vec!["tail-control".to_owned()], ..question_of_forks("miss 25ms < 2%") },
@@ -230,7 +230,7 @@ fn what_can_not_be_met_by_any_core_is_unreachable() {
 fn recorded_work_and_spans_are_what_no_core_helps_with() {
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/recorded-graphs.toml");
     let workload = File::read(example).expect("the example").workload.expect("a workload");
-    let crew = Crew { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
+    let control = Control { threads: 1, stop: &AtomicBool::new(false), progress: &|_| {} };
     for (target, says) in [
         ("p90 < 1353us", "p90"),
         ("report p99 < 1500us", "report p99"),
@@ -239,7 +239,7 @@ fn recorded_work_and_spans_are_what_no_core_helps_with() {
     ] {
         let asked = question("exp-1us", target, &["steal-first"]);
         let error =
-            plan(&Question { workload: workload.clone(), ..asked }, &crew).expect_err(target).to_string();
+            plan(&Question { workload: workload.clone(), ..asked }, &control).expect_err(target).to_string();
         assert!(error.contains(says), "{target}: {error}");
     }
     let met = question("exp-1us", "report p90 < 8ms", &["steal-first", "single-queue"]);

@@ -301,7 +301,7 @@ mod refined {
     use std::sync::atomic::AtomicBool;
 
     use caudal_config::Measure;
-    use caudal_tune::Crew;
+    use caudal_tune::Control;
     use caudal_tune::thresholds::{RefineQuestion, Refined, refine};
     use caudal_workload::{Arrivals, Dag, DagSpec};
 
@@ -316,8 +316,8 @@ mod refined {
             measure: &measure,
             requests: 1_000,
         };
-        let crew = Crew { threads, stop: &AtomicBool::new(false), progress: &|_| {} };
-        refine(&asked, &table(question), &crew)
+        let control = Control { threads, stop: &AtomicBool::new(false), progress: &|_| {} };
+        refine(&asked, &table(question), &control)
     }
 
     /// What the table promises is looked at, all on the same requests.

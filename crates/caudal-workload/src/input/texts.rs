@@ -133,11 +133,11 @@ const SUMMARIES: [Summary; 24] = [
     },
 ];
 
-/// Whether the lines of a text look so, and what to do then.
-type Look = (fn(&[String]) -> bool, &'static str);
+/// Whether the lines of a text match, and what to do then.
+type Pattern = (fn(&[String]) -> bool, &'static str);
 
-/// Texts that are known by how their lines look.
-const LOOKS: [Look; 13] = [
+/// Texts that are known by a pattern of their lines.
+const PATTERNS: [Pattern; 13] = [
     (
         |lines| most(lines, is_verdict_of_go),
         "is what `go test -v` prints, whose step is 10 ms, and in which tests hold the times of those within; write what each request takes, a \
@@ -203,10 +203,10 @@ const LOOKS: [Look; 13] = [
     ),
 ];
 
-/// Do at least three lines, and two of three, look so?
-fn most(lines: &[String], looks: fn(&str) -> bool) -> bool {
+/// Do at least three lines, and two of three, match?
+fn most(lines: &[String], matches: fn(&str) -> bool) -> bool {
     let lines: Vec<&String> = lines.iter().filter(|line| !line.is_empty()).collect();
-    let alike = lines.iter().filter(|line| looks(line)).count();
+    let alike = lines.iter().filter(|line| matches(line)).count();
     alike >= 3 && 3 * alike >= 2 * lines.len()
 }
 
@@ -292,7 +292,7 @@ pub(super) fn summary<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Option<&'sta
         lines.iter().any(begins)
     };
     let known = SUMMARIES.iter().find(is_of).map(|summary| summary.advice);
-    known.or_else(|| LOOKS.iter().find(|(is, _)| is(&lines)).map(|(_, advice)| *advice))
+    known.or_else(|| PATTERNS.iter().find(|(is, _)| is(&lines)).map(|(_, advice)| *advice))
 }
 
 /// `       0:      12:      71`: the thread, the number of the sample, and a latency in us.

@@ -6,8 +6,8 @@
 //! upper end leads there: a tool does not say of how many requests it is the longest, so it is taken for that of 10^4, or of ten times
 //! as many as the last percentile tells of. It is a guess as good as its percentiles, and said to be one.
 //!
-//! Where the mean is known too, the percentiles still hold, but the way from one to the next is free, and so are both ends.
-//! All of it is bent alike, by one number γ, until the mean is the stated one: so far of the way between two percentiles (0 to 1)
+//! Where the mean is known too, the percentiles still hold, but the curve from one to the next is free, and so are both ends.
+//! All of it is bent alike, by one number γ, until the mean is the stated one: so far of the distance between two percentiles (0 to 1)
 //! as *u* was, the logarithm now is as far as *u*^γ; below the first percentile the line is γ times as steep, and beyond the
 //! last one it is 1/γ times as steep. With γ = 1 nothing changes; a larger one makes times shorter, down to the percentile (or the
 //! shortest time) below, a smaller one makes them longer, up to the one above. So every mean that is possible with these percentiles
@@ -151,7 +151,7 @@ impl Polygon {
         }
     }
 
-    /// How steep the way to this corner is.
+    /// How steep the curve to this corner is.
     fn slope(&self, corner: usize) -> f64 {
         let (from, to) = (self.corners[corner - 1], self.corners[corner]);
         (to.1 - from.1) / (to.0 - from.0)

@@ -1,4 +1,4 @@
-//! What arrives: `--workload`, and how its file is to be read.
+//! The arguments that say what arrives: `--workload`, and how its file is to be read. Most commands have them.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(crate) struct Arrives {
 }
 
 /// The kinds of things that `--workload` may name.
-enum Kind {
+enum WorkloadKind {
     Named,
     Toml,
     /// A file of service times.
@@ -48,23 +48,23 @@ impl Arrives {
     }
 
     /// A name is one; so is what has the ending of a file, or is one.
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> WorkloadKind {
         let path = Path::new(&self.workload);
         let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
         let is_there = path.exists() && !path.is_dir();
         let name = self.name();
         if caudal_workload::find_named(&name).is_ok() {
-            Kind::Named
+            WorkloadKind::Named
         } else if is_toml {
-            Kind::Toml
+            WorkloadKind::Toml
         } else if is_there || self.workload == OsStr::new("-") {
-            Kind::Times
+            WorkloadKind::Times
         } else if PercentileSpec::parse(&name).is_some() {
-            Kind::Percentiles
+            WorkloadKind::Percentiles
         } else if path.extension().is_some() {
-            Kind::Times
+            WorkloadKind::Times
         } else {
-            Kind::Neither
+            WorkloadKind::Neither
         }
     }
 
@@ -86,9 +86,11 @@ impl Arrives {
     /// The same of requests that can run in parallel like this.
     pub(crate) fn read_forking(&self, forks: Forks) -> miette::Result<(Arc<Workload>, Measure)> {
         let kind = self.kind();
-        if let (Kind::Named | Kind::Toml | Kind::Percentiles, Some(option)) = (&kind, self.input.given()) {
+        if let (WorkloadKind::Named | WorkloadKind::Toml | WorkloadKind::Percentiles, Some(option)) =
+            (&kind, self.input.given())
+        {
             return Err(match kind {
-                Kind::Toml => miette!(
+                WorkloadKind::Toml => miette!(
                     help = "write it into the file's `service`",
                     "{option} goes with a file of service times"
                 ),
@@ -100,20 +102,20 @@ impl Arrives {
             });
         }
         let file = match kind {
-            Kind::Toml => self.read_toml(forks)?,
-            Kind::Times => self.read_times(forks)?,
-            Kind::Percentiles => {
+            WorkloadKind::Toml => self.read_toml(forks)?,
+            WorkloadKind::Times => self.read_times(forks)?,
+            WorkloadKind::Percentiles => {
                 let spec = PercentileSpec::parse(&self.name()).expect("that is what it is");
                 let spec = ServiceSpec::Percentiles(spec.map_err(|error| miette!("{error}"))?);
                 let service = spec.compile(Path::new("")).map_err(|error| miette!("{error}"))?;
                 compiled((spec, service), None, forks)?
             }
-            Kind::Named => {
+            WorkloadKind::Named => {
                 let spec = ServiceSpec::named(self.name());
                 let service = spec.compile(Path::new("")).map_err(|error| miette!("{error}"))?;
                 compiled((spec, service), None, forks)?
             }
-            Kind::Neither => return Err(self.neither()),
+            WorkloadKind::Neither => return Err(self.neither()),
         };
         let workload = file.workload.clone().ok_or_else(|| {
             miette!(help = "add it, as in service = \"exp-1us\"", "`{}` has no table [workload]", self.name())

@@ -8,7 +8,7 @@ use caudal_policy::Picos;
 use caudal_report::chart::{Axis, Chart, Level, Plot, Point as Dot, Series, Spread, Unit};
 use caudal_report::{Answer, Report};
 use caudal_tune::break_even::{Curve, Profile, ProfileQuestion, profile};
-use caudal_tune::{Crew, TuneError};
+use caudal_tune::{Control, TuneError};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use serde_json::{Value, json};
@@ -17,7 +17,6 @@ use super::journal::open_journal;
 use crate::exit::Interrupted;
 use crate::global::Global;
 use crate::progress::ProgressLine;
-use caudal_results::Progress as _;
 use caudal_results::describe::{self, counted};
 use caudal_results::files::{writable, write_whole};
 use caudal_results::table::{Table, digits, estimate, time};
@@ -39,7 +38,7 @@ pub(crate) struct BreakEvenArgs {
     /// Numbers of contexts to choose among [default: 1, 2, 4, ... up to all]
     #[arg(long, value_delimiter = ',', value_name = "N,...")]
     counts: Vec<u32>,
-    /// How long arrivals are counted before the table is looked at
+    /// How long arrivals are counted before the table is applied
     #[arg(long, value_name = "TIME", value_parser = Picos::parse, default_value = "5ms", allow_hyphen_values = true)]
     window: Picos,
     /// Keep everything in this directory, and go on there if it has a part of this profile already [default:
@@ -75,8 +74,8 @@ pub(crate) fn run(args: &BreakEvenArgs, global: &Global) -> miette::Result<ExitC
         let done = kept.recalled() + bar.requests_done();
         bar.set_done((100.0 * done as f64 / all as f64).min(99.0) as u64);
     };
-    let crew = Crew { threads: global.threads, stop: &global.stop, progress: &progress };
-    let found = profile(&question, &crew, &kept);
+    let control = Control { threads: global.threads, stop: &global.stop, progress: &progress };
+    let found = profile(&question, &control, &kept);
     bar.finish();
     let found = found.map_err(|error| match error {
         TuneError::Interrupted => Interrupted(": nothing is known yet".to_owned()).into(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use caudal_config::{File, Host, Options};
+use caudal_config::{File, Options, SystemHost};
 use clap::Args;
 
 use crate::global::Global;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &CheckArgs, global: &Global) -> miette::Result<ExitCode>
         outln!("{:#}", caudal_config::schema());
         return Ok(ExitCode::SUCCESS);
     };
-    let host = if args.runtime { Host::Runtime } else { Host::Simulator };
+    let host = if args.runtime { SystemHost::Runtime } else { SystemHost::Simulator };
     let file = File::read_with(path, &Options { overrides: args.set.clone(), host, ..Options::default() })?;
     let points = file.workload.as_ref().map(|_| file.points()).transpose()?;
     for plan in &file.systems {

@@ -9,7 +9,7 @@ use caudal_config::{
     File, Measure, Offered, Options, Rate, System, SystemPlan, costs_as_overrides, find_preset,
     nearest_preset,
 };
-use caudal_sim::experiment::Crew;
+use caudal_sim::experiment::Control;
 use caudal_tune::TuneError;
 use caudal_tune::compare::{Contest, compare};
 use clap::Args;
@@ -20,7 +20,6 @@ use crate::exit::Interrupted;
 use crate::global::Global;
 use crate::numbers;
 use crate::progress::ProgressLine;
-use caudal_results::Progress as _;
 use caudal_results::describe::counted;
 
 #[derive(Args, Debug)]
@@ -97,8 +96,8 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> miette::Result<ExitCod
     };
     let bar = ProgressLine::new(global, 0, "comparing");
     let progress = |requests| bar.requests(requests);
-    let crew = Crew { threads: global.threads, stop: &global.stop, progress: &progress };
-    let compared = compare(&contest, &crew);
+    let control = Control { threads: global.threads, stop: &global.stop, progress: &progress };
+    let compared = compare(&contest, &control);
     bar.finish();
     match compared {
         Err(TuneError::Interrupted) => Err(Interrupted(String::new()).into()),
@@ -135,7 +134,7 @@ fn system(name: &str, cores: u32, overrides: &[String]) -> miette::Result<System
         }
         let plan = SystemPlan::of_preset(preset, workers).with_costs(overrides)?;
         let broken =
-            caudal_config::coherence::check(&plan.system, &plan.costs, caudal_config::Host::Simulator);
+            caudal_config::coherence::check(&plan.system, &plan.costs, caudal_config::SystemHost::Simulator);
         return match broken.first() {
             Some(incoherence) => {
                 Err(miette!("`{name}` on {}: {incoherence}", counted(workers as usize, "core")))

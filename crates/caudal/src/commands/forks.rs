@@ -1,4 +1,4 @@
-//! What of a request can run in parallel: `--loops` and `--serial`.
+//! The arguments that say how a request forks: `--loops` and `--serial`. Commands with a workload have them.
 
 use clap::Args;
 

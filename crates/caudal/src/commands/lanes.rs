@@ -14,7 +14,7 @@ use caudal_policy::Picos;
 use caudal_results::files::{writable, write_whole};
 use caudal_results::{DirectoryJournal, Meta, answers};
 use caudal_tune::lanes::{Drift, Family, LANES_MAX, LanesAnswer, LanesQuestion, find};
-use caudal_tune::{Budget, Crew, TuneError};
+use caudal_tune::{Budget, Control, TuneError};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use miette::{IntoDiagnostic, miette};
@@ -27,7 +27,6 @@ use crate::exit_code;
 use crate::global::Global;
 use crate::numbers;
 use crate::progress::ProgressLine;
-use caudal_results::Progress as _;
 
 /// Budget of a search without `--budget`, in seconds, with `--quick` and otherwise; judging its answer comes on top.
 const BUDGET_S: (f64, f64) = (3.0, 10.0);
@@ -171,8 +170,8 @@ fn searched(
         let done = kept.recalled() + bar.requests_done();
         bar.set_done((100.0 * done as f64 / (2 * budget) as f64).min(99.0) as u64);
     };
-    let crew = Crew { threads: global.threads, stop: &global.stop, progress: &progress };
-    let found = find(question, &crew, kept);
+    let control = Control { threads: global.threads, stop: &global.stop, progress: &progress };
+    let found = find(question, &control, kept);
     bar.finish();
     found
 }

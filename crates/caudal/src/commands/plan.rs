@@ -11,7 +11,9 @@ use caudal_config::{LatencyTarget, Measure, Offered, Rate, Statistic, Workload, 
 use caudal_policy::Picos;
 use caudal_results::files::{writable, write_whole};
 use caudal_results::{DirectoryJournal, Meta, answers};
-use caudal_tune::{Budget, Crew, Goal, Machine, Plan, Question, TuneError, plan_on_enough_cores, plan_with};
+use caudal_tune::{
+    Budget, Control, Goal, Machine, Plan, Question, TuneError, plan_on_enough_cores, plan_with,
+};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 
@@ -23,7 +25,6 @@ use crate::exit_code;
 use crate::global::Global;
 use crate::numbers;
 use crate::progress::ProgressLine;
-use caudal_results::Progress as _;
 
 /// Budget of a plan without `--budget`, in seconds: with `--quick`, and otherwise.
 const BUDGET_S: (f64, f64) = (8.0, 40.0);
@@ -146,10 +147,10 @@ fn searched(
         let done = kept.recalled() + bar.requests_done();
         bar.set_done((100.0 * done as f64 / budget as f64).min(99.0) as u64);
     };
-    let crew = Crew { threads: global.threads, stop: &global.stop, progress: &progress };
+    let control = Control { threads: global.threads, stop: &global.stop, progress: &progress };
     let plan = match any_cores {
-        true => plan_on_enough_cores(question, &crew, kept),
-        false => plan_with(question, &crew, kept).map(|plan| (question.clone(), plan)),
+        true => plan_on_enough_cores(question, &control, kept),
+        false => plan_with(question, &control, kept).map(|plan| (question.clone(), plan)),
     };
     bar.finish();
     plan

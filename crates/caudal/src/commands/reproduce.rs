@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> miette::Result<ExitC
     let mut reproduction = Reproduction::new(&args.names, &args.out, global.quick).map_err(told)?;
     args.docs.as_deref().map_or(Ok(()), make_dir)?;
     let line = ProgressLine::new(global, reproduction.steps() as u64, "reproducing");
-    let all = reproduction.run(&global.control(&line));
+    let all = reproduction.run(&global.control(&|progress| line.tell(progress)));
     line.finish();
     let all = all.map_err(told)?;
     all.iter().for_each(|result| show(result, global));

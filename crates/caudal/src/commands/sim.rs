@@ -76,7 +76,8 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> miette::Result<ExitCode> {
         }
     };
     let store = kept.as_mut().map(|kept| kept as &mut dyn RowStore);
-    let Swept { rows, outcome } = sweep(&points, store, &global.control(&line), &show);
+    let Swept { rows, outcome } =
+        sweep(&points, global.quick, store, &global.control(&|progress| line.tell(progress)), &show);
     line.finish();
     if let (Some(kept), Ok(())) = (&kept, &outcome) {
         errln!("wrote {}", kept.path("report.html").display());
@@ -154,7 +155,8 @@ impl SimArgs {
 /// Runs the point and writes the window of it. Under another name first: what is there already is not lost to half a file.
 fn write_timeline(window: &Window, path: &Path, point: &Point, global: &Global) -> miette::Result<()> {
     let line = ProgressLine::new(global, 100, "timeline");
-    let control = global.control(&line);
+    let tell = |progress| line.tell(progress);
+    let control = global.control(&tell);
     let watched = window.watch(point, &control);
     line.finish();
     let watched = watched.map_err(|error| match error {
@@ -169,7 +171,7 @@ fn write_timeline(window: &Window, path: &Path, point: &Point, global: &Global) 
 /// The number of points whose discipline broke a bound; says of each what became of its bounds.
 fn check_bounds(points: &[Point], global: &Global) -> miette::Result<usize> {
     let line = ProgressLine::new(global, bounds::steps(points) as u64, "checking bounds");
-    let broken = bounds::check(points, &global.control(&line), &|point, said| {
+    let broken = bounds::check(points, &global.control(&|progress| line.tell(progress)), &|point, said| {
         errln!("bounds of {point}: {said}");
     });
     line.finish();

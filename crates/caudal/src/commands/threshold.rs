@@ -15,7 +15,7 @@ use caudal_policy::parallelism::thresholds::Knowledge;
 use caudal_tune::thresholds::{
     Binning, RefineQuestion, Refined, ThresholdAnswer, ThresholdQuestion, refine, thresholds,
 };
-use caudal_tune::{Crew, TuneError, spelled};
+use caudal_tune::{Control, TuneError, spelled};
 use caudal_workload::{DagSpec, Graphs};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
@@ -26,7 +26,6 @@ use crate::exit::{self, Interrupted};
 use crate::global::Global;
 use crate::numbers;
 use crate::progress::ProgressLine;
-use caudal_results::Progress as _;
 use caudal_results::files::{make_dir, writable, write_whole};
 use caudal_results::table::digits;
 
@@ -265,8 +264,8 @@ impl ThresholdArgs {
             bar.requests(progress.requests);
             bar.set_done((100.0 * bar.requests_done() as f64 / asked.expected() as f64).min(99.0) as u64);
         };
-        let crew = Crew { threads: global.threads, stop: &global.stop, progress: &progress };
-        let refined = refine(&asked, found, &crew);
+        let control = Control { threads: global.threads, stop: &global.stop, progress: &progress };
+        let refined = refine(&asked, found, &control);
         bar.finish();
         match refined {
             Err(TuneError::Interrupted) => {

@@ -27,10 +27,10 @@ use caudal_results::files::{writable, write_whole};
 pub(crate) struct TopArgs {
     /// The runtime: its process number, or its name [default: list them]
     runtime: Option<String>,
-    /// How long each look is
+    /// Length of each sample
     #[arg(long, short, value_name = "TIME", value_parser = interval, default_value = "1s", allow_hyphen_values = true)]
     interval: Duration,
-    /// Print one look as a table, and end
+    /// Print one sample as a table, and end
     #[arg(long)]
     once: bool,
     /// Print everything since its start in Prometheus' text format, and end
@@ -133,7 +133,7 @@ fn write_timeline(client: &mut Client, id: &str, window: Duration, path: &Path) 
     Ok(())
 }
 
-/// Looks printed one after the other: with `--once` the first only.
+/// Samples printed one after the other: with `--once` the first only.
 fn print(args: &TopArgs, global: &Global, mut client: Client, id: &str) -> miette::Result<()> {
     let mut last = client.snapshot().map_err(|error| failed(id, &error))?;
     while wait(args.interval, global) {
@@ -145,11 +145,11 @@ fn print(args: &TopArgs, global: &Global, mut client: Client, id: &str) -> miett
             }
             Err(error) => return Err(failed(id, &error)),
         };
-        let look = now.since(&last);
+        let sample = now.since(&last);
         if global.json {
-            outln!("{}", serde_json::to_string(&lines::json(id, &look)).into_diagnostic()?);
+            outln!("{}", serde_json::to_string(&lines::json(id, &sample)).into_diagnostic()?);
         } else {
-            out!("{}", lines::tables(&look));
+            out!("{}", lines::tables(&sample));
         }
         if args.once {
             return Ok(());

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-use caudal_workload::convert::{Converted, Kind};
+use caudal_workload::convert::{Converted, ConvertedFormat};
 use caudal_workload::show::Shown;
 use caudal_workload::{FileSpec, TimestampColumns, TimestampFile, WorkloadError};
 use clap::{Args, Subcommand};
@@ -123,9 +123,9 @@ fn convert(from: &OsString, to: &OsString, input: &Input) -> miette::Result<()> 
     let converted = converted.map_err(|error| refused(&error))?;
     errln!("read {} as {}", from.to_string_lossy(), converted.taken);
     converted.notes.iter().for_each(|note| errln!("note: {note}"));
-    let ending = match converted.kind() {
-        Kind::Csv => "csv",
-        Kind::Toml => "toml",
+    let ending = match converted.format() {
+        ConvertedFormat::Csv => "csv",
+        ConvertedFormat::Toml => "toml",
     };
     let path = Path::new(to);
     if path != Path::new("-") && path.extension().is_none_or(|found| !found.eq_ignore_ascii_case(ending)) {

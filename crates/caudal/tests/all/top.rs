@@ -59,24 +59,24 @@ fn a_runtime_is_listed_found_and_shown() {
     assert!(line.starts_with(&id) && line.contains("get scan"), "{line}");
 
     std::thread::scope(|scope| {
-        let looks = scope.spawn(|| {
+        let sampling = scope.spawn(|| {
             let table = printed(&["top", &shop, "--once", "--interval", "500ms"]);
             let json = printed(&["top", &id, "--once", "--json", "--interval", "200ms"]);
             (table, json)
         });
-        while !looks.is_finished() {
+        while !sampling.is_finished() {
             requests(&runtime);
         }
-        let (table, json) = looks.join().unwrap();
+        let (table, json) = sampling.join().unwrap();
         for part in [&format!("{shop} ("), "queueing p99", "get", "scan", "scheduling", "no failures", "raw"]
         {
             assert!(table.contains(part), "{part}:\n{table}");
         }
-        let look: serde_json::Value = serde_json::from_str(&json).unwrap();
-        assert_eq!((&look["name"], &look["stalls"]), (&shop.as_str().into(), &"raw".into()));
-        let shares = ["busy", "scheduling", "idle"].map(|key| look["workers"][0][key].as_f64().unwrap());
+        let sample: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!((&sample["name"], &sample["stalls"]), (&shop.as_str().into(), &"raw".into()));
+        let shares = ["busy", "scheduling", "idle"].map(|key| sample["workers"][0][key].as_f64().unwrap());
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{shares:?}");
-        assert_eq!(look["classes"][0]["class"], "get");
+        assert_eq!(sample["classes"][0]["class"], "get");
     });
     let dir = tempfile::tempdir().unwrap();
     let trace = dir.path().join("run.pftrace");

@@ -1,4 +1,4 @@
-//! What stands around the curves: grid, axes, and dashed lines with their words.
+//! The frame around the curves: grid, axes, and dashed lines with their labels.
 
 use std::fmt::Write as _;
 

@@ -75,7 +75,7 @@ impl<D: Discipline> Worker<D> {
 mod tests {
     use std::sync::Arc;
 
-    use caudal_config::{File, Host, Options};
+    use caudal_config::{File, Options, SystemHost};
     use caudal_policy::discipline::Fcfs;
     use caudal_policy::rebalance::AnyRebalance;
 
@@ -94,7 +94,7 @@ mod tests {
     fn shared() -> Arc<Shared> {
         let text = "[system]\ncores = 2\npools = \"per-core\"\ndispatch = { policy = \"random\" }\n\
             discipline = { policy = \"fcfs\" }\n";
-        let options = Options { host: Host::Runtime, ..Options::default() };
+        let options = Options { host: SystemHost::Runtime, ..Options::default() };
         let plan = File::parse_with(text, "test.toml", &options).unwrap().systems.remove(0);
         Arc::new(Shared::new(Builder::of(plan).settings, Clock::new(1e9), Arc::default()))
     }

@@ -1,10 +1,10 @@
 //! Pools of workers that stay: lanes on all cores of a machine, from which nobody takes, and cores with hardware contexts, of which idle ones
 //! may steal ([`thieves`]).
 //!
-//! A host of its own, for two reasons. The general host asks after every event whether somebody is to be flagged,
-//! granted, woken or robbed; where nothing of that can be, lanes take half of its time a request. And contexts that share
-//! a core slow each other down: when one begins or ends to work, the events of the others move ([`Speeds`]), which the
-//! general host's do not. What both can do, both do alike, to the last bit.
+//! This is a loop of its own for two reasons. After every event the general loop checks whether a worker has to be flagged, granted,
+//! woken or stolen from; where none of that can happen, a request with lanes takes half of its time here. And contexts that share a
+//! core slow each other down: when one of them begins or ends to work, the events of the others move ([`Speeds`]), which events of the
+//! general loop never do. Systems that both loops can run have the same results in both, to the last bit.
 //!
 //! Of a core with contexts ([`Contexts`] over [`SharedSpeeds`]):
 //!
@@ -110,12 +110,12 @@ enum Entry {
 }
 
 impl Entry {
-    /// The way of `config`, which a rule has checked.
+    /// Dispatch by `config`, which a rule has checked.
     fn of(config: DispatchConfig) -> Entry {
         match (config, AnyBlind::of(config)) {
             (DispatchConfig::Sita(config), _) => Entry::BySize(Sita::new(config)),
             (_, Some(blind)) => Entry::Blind(blind),
-            (_, None) => unreachable!("a rule refuses policies that look at counts"),
+            (_, None) => unreachable!("a rule refuses policies that read counts"),
         }
     }
 }
@@ -181,7 +181,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
             let worker = if due < self.next_key {
                 self.first_at(due)
             } else if Keys::is_far(self.next_key) {
-                self.look_farther();
+                self.rebase_to_next();
                 continue;
             } else if self.intake.key <= self.side_key {
                 if self.at_arrival() {
@@ -243,8 +243,8 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         self.refresh_next();
     }
 
-    /// Does the discipline say who of several workers is first at a time? Not where thieves walk: who comes to a task first follows from the
-    /// order of names.
+    /// Does the discipline order the workers that have events at one time? Not where thieves walk: there the order of ids says which
+    /// thief comes to a task first.
     #[inline(always)]
     fn has_ties(&self) -> bool {
         D::TIES && !(M::SHARED && self.thieves.is_some())
@@ -274,7 +274,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
 
     /// All that is left lies too far ahead for keys to tell it apart.
     #[cold]
-    fn look_farther(&mut self) {
+    fn rebase_to_next(&mut self) {
         let entry_ps = self.at_dispatcher.front().map(|first| first.0);
         let window_ps = Some(self.next_window_ps).filter(|&window_ps| window_ps != NEVER);
         let next_ps = [self.intake.peek_ps(), entry_ps, window_ps, self.site.first_due_ps()];
@@ -383,8 +383,8 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         // Two branches that hardly ever change their minds; a match would be a jump through a table.
         if phase == Phase::Running {
             self.expire(worker);
-        } else if M::SHARED && phase == Phase::Looking {
-            self.after_look(worker);
+        } else if M::SHARED && phase == Phase::Checking {
+            self.after_check(worker);
         } else if M::SHARED && phase == Phase::Stealing {
             self.after_steal(worker);
         } else {
@@ -411,7 +411,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
     /// The event of a worker that runs a task has come.
     #[inline(always)]
     fn expire(&mut self, worker: usize) {
-        self.site.book(worker);
+        self.site.account_for(worker);
         let entry = &mut self.site.workers[worker];
         if M::SHARED && entry.loading && !entry.stopping && entry.ends_ps > self.site.now_ps {
             return self.site.is_warm(worker);
@@ -447,7 +447,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         self.site.schedule(worker, due_ps);
     }
 
-    /// A virtual context is free again: who waits for it comes in before `free`, whose task has completed, chooses.
+    /// A virtual context is free again: the request that waits for it comes in before `free`, whose task has completed, chooses.
     fn next_from_outside(&mut self, pool: usize, free: WorkerId) {
         let door = &mut self.doors[pool];
         let Some(task) = door.outside.pop_front() else {
@@ -474,7 +474,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
             return;
         }
         if M::SHARED && self.thieves.is_some() {
-            self.look_around(worker);
+            self.start_walk(worker);
         } else {
             self.site.go_idle(worker, true);
         }

@@ -1,4 +1,4 @@
-//! What a host of [`super`] has but for its disciplines: the clock, the workers, the tasks, the accounts.
+//! The state of a loop of [`super`] without its disciplines: the clock, the workers, the tasks, the accounts. [`super`] calls it.
 
 use std::ops::Range;
 
@@ -28,12 +28,12 @@ pub(super) enum Phase {
     Running,
     /// Between an event and the next decision, within one instant.
     Between,
-    /// It turns from one task to the next; an event says until when.
+    /// It switches from one task to the next; an event says until when.
     Switching,
     /// Load adaptation has switched it off.
     Off,
-    /// It looks at another pool; an event says until when.
-    Looking,
+    /// It checks another pool; an event says until when.
+    Checking,
     /// It moves tasks from another pool; an event says until when.
     Stealing,
 }
@@ -53,7 +53,7 @@ pub(super) struct Worker {
     pub(super) core: u32,
     /// The task that it runs.
     pub(super) task: u32,
-    /// Up to when its task's work is booked.
+    /// Up to when its task's work is accounted for.
     since_ps: u64,
     /// When its task has to stop, complete or not.
     pub(super) ends_ps: u64,
@@ -201,8 +201,8 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> ContextsSite<M, O, LEVELS> {
         }
     }
 
-    /// `worker` begins to run `task`: at once, or when its caches are warm again. Who waits for memory leaves the core to
-    /// the others.
+    /// `worker` begins to run `task`: at once, or when its caches are warm again. While it waits for memory, the other
+    /// contexts have the core.
     fn warm_up(&mut self, worker: usize, task: u32) {
         let cold = self.costs.cold_miss.0 > 0 && self.tasks[task].preemptions > 0;
         let entry = &mut self.workers[worker];
@@ -218,7 +218,7 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> ContextsSite<M, O, LEVELS> {
         self.time(worker);
     }
 
-    /// Sets the event of a running worker whose work is booked up to now.
+    /// Sets the event of a running worker whose work is accounted for up to now.
     #[inline(always)]
     fn time(&mut self, worker: usize) {
         let (task, core, ends_ps) = {
@@ -243,11 +243,11 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> ContextsSite<M, O, LEVELS> {
     pub(super) fn set_active(&mut self, worker: usize, active: bool) {
         if M::SHARED && self.workers[worker].active != active {
             self.workers[worker].active = active;
-            self.turn(worker, active);
+            self.change_speed(worker, active);
         }
     }
 
-    fn turn(&mut self, worker: usize, busy: bool) {
+    fn change_speed(&mut self, worker: usize, busy: bool) {
         let core = self.workers[worker].core;
         let contexts = self.speeds.contexts() as usize;
         let siblings = core as usize * contexts..(core as usize + 1) * contexts;
@@ -256,10 +256,10 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> ContextsSite<M, O, LEVELS> {
         // What was done so far was done at the old speed.
         for other in siblings.clone() {
             if running(self, other) {
-                self.book(other);
+                self.account_for(other);
             }
         }
-        if !self.speeds.turned(core, busy) {
+        if !self.speeds.set_busy(core, busy) {
             return;
         }
         for other in siblings {
@@ -272,7 +272,7 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> ContextsSite<M, O, LEVELS> {
 
     /// Work of a running worker up to now goes into the accounts and is off its task.
     #[inline(always)]
-    pub(super) fn book(&mut self, worker: usize) {
+    pub(super) fn account_for(&mut self, worker: usize) {
         let entry = &mut self.workers[worker];
         let elapsed_ps = self.now_ps - entry.since_ps;
         entry.since_ps = self.now_ps;
@@ -291,9 +291,9 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> ContextsSite<M, O, LEVELS> {
         self.account.busy_ps += u128::from(done_ps);
     }
 
-    /// Work and time of a running worker that are not booked yet.
+    /// Work and time of a running worker that are not accounted for yet.
     #[inline]
-    fn unbooked(&self, worker: usize) -> (u64, u64) {
+    fn unaccounted(&self, worker: usize) -> (u64, u64) {
         let entry = &self.workers[worker];
         let elapsed_ps = self.now_ps - entry.since_ps;
         let done_ps = if M::SHARED && entry.loading {
@@ -429,7 +429,7 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> Audit for ContextsSite<M, O, LEVELS>
         let mut account = self.account;
         for worker in 0..self.workers.len() {
             if self.workers[worker].phase == Phase::Running {
-                account.busy_ps += u128::from(self.unbooked(worker).0);
+                account.busy_ps += u128::from(self.unaccounted(worker).0);
             }
         }
         account
@@ -444,7 +444,7 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> Audit for ContextsSite<M, O, LEVELS>
 pub(super) struct ContextsPool<'a, M, O, const LEVELS: u32> {
     pub(super) site: &'a mut ContextsSite<M, O, LEVELS>,
     pub(super) pool: usize,
-    /// Is nothing left to do at this time but what is asked for now? Then who is asked to stop does so at once.
+    /// Is this the last event at this time? Then a worker that is asked to stop does so at once.
     pub(super) is_last: bool,
 }
 
@@ -595,13 +595,13 @@ impl<M: Speeds, O: Sink, const LEVELS: u32> Pool for ContextsPool<'_, M, O, LEVE
 
     #[inline]
     fn attained(&self, task: TaskId) -> Picos {
-        let booked_ps = self.site.tasks[task.0].attained_ps;
-        Picos(booked_ps + self.site.runner(task.0).map_or(0, |worker| self.site.unbooked(worker).1))
+        let attained_ps = self.site.tasks[task.0].attained_ps;
+        Picos(attained_ps + self.site.runner(task.0).map_or(0, |worker| self.site.unaccounted(worker).1))
     }
 
     #[inline]
     fn remaining(&self, task: TaskId) -> Picos {
-        let booked_ps = self.site.tasks[task.0].remaining_ps;
-        Picos(booked_ps - self.site.runner(task.0).map_or(0, |worker| self.site.unbooked(worker).0))
+        let remaining_ps = self.site.tasks[task.0].remaining_ps;
+        Picos(remaining_ps - self.site.runner(task.0).map_or(0, |worker| self.site.unaccounted(worker).0))
     }
 }

@@ -6,7 +6,7 @@ pub(super) trait Speeds {
     const SHARED: bool;
 
     /// A worker of `core` goes from idle to busy or back; `true` if the others of its core change their speed.
-    fn turned(&mut self, core: u32, busy: bool) -> bool;
+    fn set_busy(&mut self, core: u32, busy: bool) -> bool;
     /// Work that a context of `core` does in a unit of time.
     fn rate(&self, core: u32) -> f64;
     /// Contexts of a core.
@@ -24,7 +24,7 @@ impl Speeds for WholeCores {
     const SHARED: bool = false;
 
     #[inline(always)]
-    fn turned(&mut self, _core: u32, _busy: bool) -> bool {
+    fn set_busy(&mut self, _core: u32, _busy: bool) -> bool {
         false
     }
 
@@ -66,7 +66,7 @@ impl Speeds for SharedSpeeds {
     const SHARED: bool = true;
 
     #[inline]
-    fn turned(&mut self, core: u32, busy: bool) -> bool {
+    fn set_busy(&mut self, core: u32, busy: bool) -> bool {
         let active = &mut self.active[core as usize];
         let before = self.rates[*active as usize];
         *active = if busy { *active + 1 } else { *active - 1 };

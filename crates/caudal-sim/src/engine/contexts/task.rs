@@ -15,7 +15,7 @@ pub(super) struct Task {
     pub(super) service_ps: u64,
     /// Work left, probes included. Cold misses are no work: the task waits for memory meanwhile.
     pub(super) remaining_ps: u64,
-    /// Time that it has been on a context, up to when that was booked last.
+    /// Time that it has been on a context, up to when that was accounted for last.
     pub(super) attained_ps: u64,
     /// When it first ran, or [`NEVER`].
     pub(super) start_ps: u64,

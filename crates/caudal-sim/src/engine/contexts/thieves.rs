@@ -1,11 +1,11 @@
-//! Contexts that look for work at other pools, and take it: carrying out work stealing.
+//! Contexts that search other pools for work, and take it: carrying out work stealing.
 //!
-//! A look at another pool, and moving what was found there, are misses of the caches: the thief waits for memory meanwhile, holds its context
-//! and takes nothing of its core, as who finds its caches cold. Thieves walk as on cores (`general::balance`), one look after the other, each
-//! an event, but for looks of a time in which nothing at all can happen: those are one step.
+//! A check of another pool is a cache miss, and so is moving tasks from there. The thief waits for memory meanwhile: it holds its context but
+//! uses no part of its core, as a task does that finds its caches cold. Thieves walk as on cores (`general::balance`), with an event for each
+//! check. Checks during a time in which nothing else can happen are one step.
 //!
-//! What a thief takes has begun nowhere, so it takes no more than its own pool has virtual contexts for; the victim lets in as many from
-//! outside.
+//! A thief takes only tasks that have not begun, and no more of them than its own pool has virtual contexts for. The victim's pool then admits
+//! as many requests that waited outside of it.
 
 use caudal_policy::discipline::Discipline;
 use caudal_policy::rebalance::{Rebalance, WorkStealing, WorkStealingConfig};
@@ -27,7 +27,7 @@ use crate::engine::kernel::walks::walk_order;
 struct Walk {
     number: u64,
     began_ps: u64,
-    /// The place that it looks at, and the one before which it ends.
+    /// The place that it checks, and the one before which it ends.
     at: usize,
     end: usize,
     victim: usize,
@@ -41,7 +41,7 @@ pub(super) struct Thieves {
     seed: u64,
     /// By worker.
     walks: Box<[Walk]>,
-    /// Until then, in ps, looks that find nothing are all that happens.
+    /// Until then, in ps, checks that find nothing are all that happens.
     quiet_ps: u64,
 }
 
@@ -75,25 +75,25 @@ impl Thieves {
         self.walks[worker].at = self.place_from(worker, pool, start).expect("there are several pools");
     }
 
-    /// `worker` of `pool` makes so many looks that find nothing, each taking `check_ps`, after the one that ends now: it is at the last of them
-    /// then. Returns the time of the walks that are over meanwhile.
-    fn skip(&mut self, worker: usize, pool: usize, (now_ps, check_ps): (u64, u64), looks: u64) -> u64 {
+    /// `worker` of `pool` makes `checks` checks that find nothing, each of which takes `check_ps`, after the one that ends now; then it is at
+    /// the last of them. Returns the time, in ps, of the walks that end meanwhile.
+    fn skip(&mut self, worker: usize, pool: usize, (now_ps, check_ps): (u64, u64), checks: u64) -> u64 {
         let a_walk = self.order.len() as u64 - 1;
         let walk = self.walks[worker];
         let left = (walk.at + 1..walk.end).filter(|&place| self.pool_at(place) != pool).count() as u64;
-        let mut looks = looks;
+        let mut checks = checks;
         let mut over_ps = 0;
-        if looks > left {
-            looks -= left;
-            let walks = (looks - 1) / a_walk;
-            looks -= walks * a_walk;
+        if checks > left {
+            checks -= left;
+            let walks = (checks - 1) / a_walk;
+            checks -= walks * a_walk;
             let began_ps = now_ps + (left + walks * a_walk) * check_ps;
             over_ps = began_ps - walk.began_ps;
             self.walks[worker].number += walks;
             self.begin(worker, pool, began_ps);
-            looks -= 1;
+            checks -= 1;
         }
-        for _ in 0..looks {
+        for _ in 0..checks {
             let from = self.walks[worker].at + 1;
             self.walks[worker].at = self.place_from(worker, pool, from).expect("the walk is as long");
         }
@@ -102,8 +102,8 @@ impl Thieves {
 }
 
 impl<D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'_, D, M, O, LEVELS> {
-    /// `worker`, which has nothing to run, looks at other pools, if it may; else it idles.
-    pub(super) fn look_around(&mut self, worker: usize) {
+    /// `worker`, which has nothing to run, begins to check other pools, if it may; else it idles.
+    pub(super) fn start_walk(&mut self, worker: usize) {
         let pool = self.site.workers[worker].pool as usize;
         let seat = worker as u32 - self.site.lanes[pool].first;
         let may = self.doors[pool].discipline.may_steal(seat);
@@ -112,18 +112,18 @@ impl<D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'_, D, M, O,
         };
         thieves.begin(worker, pool, self.site.now_ps);
         self.site.set_active(worker, false);
-        self.look(worker, 1);
+        self.schedule_checks(worker, 1);
     }
 
-    /// The event of `worker` is at the end of the last of so many looks.
-    fn look(&mut self, worker: usize, looks: u64) {
-        self.site.workers[worker].phase = Phase::Looking;
-        let due_ps = self.site.now_ps + looks * self.site.costs.steal_check.0;
+    /// Sets the event of `worker` to the end of the last of `checks` checks.
+    fn schedule_checks(&mut self, worker: usize, checks: u64) {
+        self.site.workers[worker].phase = Phase::Checking;
+        let due_ps = self.site.now_ps + checks * self.site.costs.steal_check.0;
         self.site.schedule(worker, due_ps);
     }
 
-    /// A look has ended: tasks of its own pool come first, then what it has looked at, then the next look.
-    pub(super) fn after_look(&mut self, worker: usize) {
+    /// A check has ended: tasks of its own pool come first, then what it has checked, then the next check.
+    pub(super) fn after_check(&mut self, worker: usize) {
         let pool = self.site.workers[worker].pool as usize;
         if self.site.has_waiting(pool) {
             self.site.workers[worker].phase = Phase::Between;
@@ -139,21 +139,21 @@ impl<D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'_, D, M, O,
         if self.room(pool) > 0 && self.unstarted(victim) > 0 {
             return self.start_steal(worker, victim);
         }
-        self.look_on(worker, pool);
+        self.next_check(worker, pool);
     }
 
     /// Nothing was found: the walk goes on, or the next one begins.
-    fn look_on(&mut self, worker: usize, pool: usize) {
+    fn next_check(&mut self, worker: usize, pool: usize) {
         let (now_ps, check_ps) = (self.site.now_ps, self.site.costs.steal_check.0);
         let quiet_ps = self.quiet_ps();
-        let looks = (quiet_ps.saturating_sub(now_ps + 1) / check_ps).clamp(1, 1 << 32);
+        let checks = (quiet_ps.saturating_sub(now_ps + 1) / check_ps).clamp(1, 1 << 32);
         let Some(thieves) = &mut self.thieves else { return };
-        let over_ps = thieves.skip(worker, pool, (now_ps, check_ps), looks);
+        let over_ps = thieves.skip(worker, pool, (now_ps, check_ps), checks);
         self.site.account.looking_ps += u128::from(over_ps);
-        self.look(worker, looks);
+        self.schedule_checks(worker, checks);
     }
 
-    /// Up to when, in ps, nothing but looks that find nothing can happen; now, if anything can be found.
+    /// Up to when, in ps, nothing but checks that find nothing can happen; now, if anything can be found.
     fn quiet_ps(&mut self) -> u64 {
         let now_ps = self.site.now_ps;
         let Some(thieves) = &mut self.thieves else { return now_ps };
@@ -162,7 +162,7 @@ impl<D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'_, D, M, O,
         }
         if thieves.quiet_ps <= now_ps {
             let others = self.site.workers.iter().enumerate().filter(|(worker, entry)| {
-                entry.phase != Phase::Looking && self.site.tree.get(*worker) != NEVER
+                entry.phase != Phase::Checking && self.site.tree.get(*worker) != NEVER
             });
             let first_ps = others.map(|(_, entry)| entry.due_ps).min();
             let entry_ps = self.at_dispatcher.front().map(|first| first.0);

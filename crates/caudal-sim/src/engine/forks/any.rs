@@ -2,8 +2,8 @@
 
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{
-    AdmitFirst, Around, Clairvoyant, ClassTables, DefaultTbb, Landing, Look, Parallelism, RequestSeen,
-    Serial, Size, StealFirst, TailControl,
+    AdmitFirst, Clairvoyant, ClassTables, DefaultTbb, Landing, Parallelism, RunningRequest, Search, Serial,
+    Size, StealFirst, Surroundings, TailControl,
 };
 
 /// Any parallelism policy of `caudal-policy`.
@@ -39,19 +39,19 @@ impl Parallelism for AnyParallelism {
         each!(self, policy => policy.landing())
     }
 
-    fn on_exhausted(&self, around: Around) -> Look {
-        each!(self, policy => policy.on_exhausted(around))
+    fn on_exhausted(&self, surroundings: Surroundings) -> Search {
+        each!(self, policy => policy.on_exhausted(surroundings))
     }
 
-    fn next(&self, around: Around) -> Look {
-        each!(self, policy => policy.next(around))
+    fn next(&self, surroundings: Surroundings) -> Search {
+        each!(self, policy => policy.next(surroundings))
     }
 
-    fn size(&self, active: u32, seen: RequestSeen) -> Size {
+    fn size(&self, active: u32, seen: RunningRequest) -> Size {
         match self {
             AnyParallelism::TailControlOfSpans(policy) => policy.size(active, seen),
             _ => {
-                let seen = RequestSeen { span_left: Picos::ZERO, ..seen };
+                let seen = RunningRequest { span_left: Picos::ZERO, ..seen };
                 each!(self, policy => policy.size(active, seen))
             }
         }

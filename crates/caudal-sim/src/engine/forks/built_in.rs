@@ -34,7 +34,7 @@ pub(in crate::engine) fn forks<O: Sink>(run: &Run<'_>, observer: O) -> Outcome {
     }
 }
 
-/// Do workers take turns, or cores come and go? Other runs take code that knows nothing of it.
+/// Do workers slice their time, or cores come and go? Other runs take code that knows nothing of it.
 fn needs_more(run: &Run<'_>) -> bool {
     run.system.discipline.quantum().is_some() || run.system.allocation.triggers().is_some()
 }

@@ -42,7 +42,7 @@ impl Grants {
         }
     }
 
-    /// When the policy looks at the demand for cores next, in ps.
+    /// When the policy checks the demand for cores next, in ps.
     pub(super) fn next_tick_ps(&self) -> Option<u64> {
         self.next_tick_ps
     }
@@ -97,8 +97,8 @@ impl<O: Sink, const MORE: bool> Application for ForksApplication<'_, O, MORE> {
     }
 
     fn stealing(&self) -> u32 {
-        let looks = |phase: Phase| matches!(phase, Phase::Trying | Phase::Looking);
-        self.site.borrow().workers.iter().filter(|worker| looks(worker.phase)).count() as u32
+        let searches = |phase: Phase| matches!(phase, Phase::Trying | Phase::CheckingRequests);
+        self.site.borrow().workers.iter().filter(|worker| searches(worker.phase)).count() as u32
     }
 
     fn queued(&self) -> u32 {
@@ -240,7 +240,7 @@ impl<P: Parallelism, O: Sink, const MORE: bool> Forks<'_, P, O, MORE> {
         }
     }
 
-    /// The core of `worker` is here, and looks for something to do.
+    /// The core of `worker` is here, and searches for something to do.
     pub(super) fn open(&mut self, worker: usize) {
         let site = &mut self.site;
         site.settle();
@@ -254,7 +254,7 @@ impl<P: Parallelism, O: Sink, const MORE: bool> Forks<'_, P, O, MORE> {
         self.search(worker);
     }
 
-    /// The policy looks at the demand for cores.
+    /// The policy checks the demand for cores.
     #[cold]
     pub(super) fn at_tick(&mut self) {
         let Some(tick_ps) = self.grants.as_ref().and_then(Grants::next_tick_ps) else { return };
@@ -274,7 +274,7 @@ impl<P: Parallelism, O: Sink, const MORE: bool> Forks<'_, P, O, MORE> {
         self.refresh_keys();
     }
 
-    /// The core with the highest id that waits goes back. The last core stays: a policy that looks at delays would wake it at the next
+    /// The core with the highest id that waits goes back. The last core stays: a policy that reads delays would wake it at the next
     /// arrival.
     fn revoke_idle(&mut self) {
         let is_last = self.grants.as_ref().is_some_and(|grants| grants.open.len() <= 1);

@@ -1,22 +1,22 @@
-//! Requests that fork: a deque a worker, and a parallelism policy that says where a worker looks for its next task.
+//! Requests that fork: a deque a worker, and a parallelism policy that says where a worker searches for its next task.
 //!
-//! What a worker does, and what it takes:
+//! What a worker does, and how long that takes:
 //!
-//! * It runs a *piece*, a range of leaves of one node. Of more than one leaf it first puts the later half to its own end
-//!   of its deque, until one leaf is left (recursive halving). All of that happens at once; the worker pays `costs.fork` for
-//!   each before it begins the leaf. Nobody sees what a marked request has in its deques, so a piece of it is run as
-//!   one; it pays for its forks all the same.
-//! * The last leaf of a node frees those that wait for it: they go to the own end of whoever did it, who so goes on with
-//!   the parent of what it has joined.
-//! * With its own end empty, it asks the policy. A look at the requests takes `costs.look` for each worker and sees what is
+//! * It runs a *piece*, a range of leaves of one node. While the piece has more than one leaf, the worker puts the later half of it to
+//!   its own end of its deque, until one leaf is left (recursive halving). All halvings happen at one time; the worker pays
+//!   `costs.fork` for each of them before it begins the leaf. Nobody may steal a piece of a marked request, so such a piece is not
+//!   halved; the worker pays for its forks all the same.
+//! * The last leaf of a node frees the nodes that wait for it. They go to the own end of the worker that ran the leaf, so this worker
+//!   goes on with the parent of what it has joined.
+//! * With its own end empty, it asks the policy. A check of the requests takes `costs.look` for each worker and sees what is
 //!   there when it ends; an attempt to steal `costs.steal_check`, at the end of which it takes what is there then; a
 //!   steal `costs.steal` more; a request from the queue nothing.
-//! * Who waits notices at once when there is something: the first by name takes the first request, all who may try to
-//!   steal do.
-//! * Under processor sharing a worker has a *turn* at a request: a quantum from when it took a piece of it from the queue or from another
-//!   worker on. When that is over and something waits in the queue ([`queue`]), its piece takes the next turn behind the others, in the
-//!   queue, and the worker turns to what comes next there, for `costs.preemption`. What it has in its deque stays where others may
-//!   steal it. So a request that has forked has turns on several workers at a time.
+//! * A worker that waits notices at once when there is something to do: the waiting worker of least id takes the first request, and all
+//!   that may try to steal do so.
+//! * Under processor sharing a worker has a *slice* at a request: a quantum from when it took a piece of it from the queue or from another
+//!   worker on. When that is over and something waits in the queue ([`queue`]), its piece waits for the next slice behind the others, in the
+//!   queue, and the worker begins what comes next there, for `costs.preemption`. What it has in its deque stays where others may
+//!   steal it. So a request that has forked has slices on several workers at a time.
 //! * Where cores come and go ([`cores`]), a worker whose core is given back has an empty deque, and a victim is one that has a core.
 //! * Thresholds that are worked out anew hold from the first arrival after the end of an epoch on ([`retuning`]).
 //!
@@ -34,7 +34,7 @@ mod retuning;
 mod site;
 
 use caudal_policy::Picos;
-use caudal_policy::parallelism::{Landing, Look, Parallelism, RequestSeen, Size};
+use caudal_policy::parallelism::{Landing, Parallelism, RunningRequest, Search, Size};
 use caudal_policy::random::Draw;
 
 use self::cores::Grants;
@@ -53,20 +53,20 @@ use crate::engine::kernel::streams::{Purpose, stream};
 use crate::engine::kernel::tree::{NEVER, WinnerTree};
 use crate::engine::kernel::window::Measured;
 
-/// See the [module](self). `MORE`: with turns, and with cores that come and go; without it nothing of that is compiled.
+/// See the [module](self). `MORE`: with slices, and with cores that come and go; without it nothing of that is compiled.
 struct Forks<'a, P, O, const MORE: bool> {
     site: ForksSite<O, MORE>,
     /// The cores that the application holds, where they come and go.
     grants: Option<Grants>,
-    /// The key of the next look at the demand for cores.
+    /// The key of the next check of the demand for cores.
     tick_key: u64,
     policy: P,
     intake: Intake<'a>,
     victim_seed: u64,
     attempts: u64,
     landing_seed: u64,
-    /// Looks at the requests that run.
-    looks: u64,
+    /// Checks of the requests that run.
+    checks: u64,
 }
 
 impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
@@ -81,7 +81,7 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
             piece: Piece::NOTHING,
             works_from_ps: 0,
             done_ps: 0,
-            turn_ends_ps: 0,
+            slice_ends_ps: 0,
             due_ps: 0,
         };
         let mut waiting = BitSet::new(count);
@@ -100,7 +100,7 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
             waiting,
             kept,
             retuning,
-            look_ps: costs.look.0 * u64::from(workers),
+            check_requests_ps: costs.look.0 * u64::from(workers),
             costs,
             account: Account::default(),
             events: 0,
@@ -123,7 +123,7 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
             victim_seed: stream(seed, Purpose::Walk),
             attempts: 0,
             landing_seed: stream(seed, Purpose::Dispatch),
-            looks: 0,
+            checks: 0,
         };
         if MORE && forks.grants.is_some() {
             forks.hold_first(run.system.cores_allocated as usize);
@@ -141,7 +141,7 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
                 self.site.now_ps = self.site.keys.time_ps(due);
                 self.at_worker(self.site.keys.worker(due));
             } else if Keys::is_far(outside) {
-                self.look_farther();
+                self.rebase_to_next();
                 continue;
             } else if MORE && self.tick_key < self.intake.key {
                 self.at_tick();
@@ -157,7 +157,7 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
         outcome(self.site.recorder, self.intake.window, self.site.measured.left(), ended)
     }
 
-    /// Works out the keys of the next arrival and of the next look at the demand for cores, which comes after all else of its time.
+    /// Works out the keys of the next arrival and of the next check of the demand for cores, which comes after all else of its time.
     #[inline(always)]
     fn refresh_keys(&mut self) {
         self.intake.refresh(self.site.keys, false);
@@ -169,7 +169,7 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
 
     /// All that is left lies too far ahead for keys to tell it apart.
     #[cold]
-    fn look_farther(&mut self) {
+    fn rebase_to_next(&mut self) {
         let tick_ps = self.grants.as_ref().and_then(Grants::next_tick_ps);
         let next_ps = [self.intake.peek_ps(), tick_ps, self.site.first_due_ps()];
         let base_ps = next_ps.into_iter().flatten().min().unwrap_or(self.site.now_ps);
@@ -233,7 +233,7 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
         self.site.events += 1;
         match self.site.workers[worker].phase {
             Phase::Running if MORE && self.site.workers[worker].done_ps > self.site.now_ps => {
-                self.at_turn_end(worker);
+                self.at_slice_end(worker);
             }
             Phase::Running => {
                 let completes = self.site.finish(worker);
@@ -246,40 +246,40 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
             Phase::Allocating => self.open(worker),
             Phase::Waiting if MORE => self.after_spin(worker),
             Phase::Trying => self.try_victim(worker),
-            Phase::Looking => {
+            Phase::CheckingRequests => {
                 self.mark_large();
                 self.search(worker);
             }
-            Phase::Moving => self.turn_to(worker, self.site.workers[worker].piece),
+            Phase::Moving => self.start_piece(worker, self.site.workers[worker].piece),
             Phase::Waiting | Phase::Parked => unreachable!("no event is set in these phases"),
         }
     }
 
-    /// `worker` takes the next task of its own, or looks elsewhere.
+    /// `worker` takes the next task of its own, or searches elsewhere.
     #[inline(always)]
     fn go_on(&mut self, worker: usize) {
-        if MORE && self.site.is_turn_over(worker) && self.site.queue.is_wanted() {
+        if MORE && self.site.is_slice_over(worker) && self.site.queue.is_wanted() {
             return self.take_or_go_on(worker);
         }
         match self.site.deques.pop_own(worker) {
-            Some(piece) => self.turn_to(worker, piece),
+            Some(piece) => self.start_piece(worker, piece),
             None => {
                 self.site.leave(worker);
-                let look = self.policy.on_exhausted(self.site.around(worker));
-                self.look(worker, look);
+                let search = self.policy.on_exhausted(self.site.surroundings(worker));
+                self.carry_out(worker, search);
             }
         }
     }
 
     #[inline(always)]
-    fn turn_to(&mut self, worker: usize, piece: Piece) {
+    fn start_piece(&mut self, worker: usize, piece: Piece) {
         if piece.node == NONE { self.admit(worker, piece.request) } else { self.site.run(worker, piece) }
     }
 
-    /// The turn of `worker` at its request is over, and its piece is not done.
-    fn at_turn_end(&mut self, worker: usize) {
+    /// The slice of `worker` at its request is over, and its piece is not done.
+    fn at_slice_end(&mut self, worker: usize) {
         if self.site.queue.elides() && !self.site.queue.is_wanted() {
-            return self.site.begin_turn(worker);
+            return self.site.begin_slice(worker);
         }
         self.site.interrupt(worker);
         let cost_ps = self.site.costs.preemption.0;
@@ -290,7 +290,7 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
         self.site.schedule(worker, Phase::Switching, cost_ps);
     }
 
-    /// `worker`, whose turn is over, turns to what comes next in the queue.
+    /// `worker`, whose slice is over, begins what comes next in the queue.
     fn take_or_go_on(&mut self, worker: usize) {
         self.site.leave(worker);
         match self.site.queue.take() {
@@ -311,32 +311,32 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
     fn search(&mut self, worker: usize) {
         // A request may have landed in its deque meanwhile.
         if let Some(piece) = self.site.deques.pop_own(worker) {
-            return self.turn_to(worker, piece);
+            return self.start_piece(worker, piece);
         }
-        let look = self.policy.next(self.site.around(worker));
-        self.look(worker, look);
+        let search = self.policy.next(self.site.surroundings(worker));
+        self.carry_out(worker, search);
     }
 
     #[inline(always)]
-    fn look(&mut self, worker: usize, look: Look) {
-        match look {
-            Look::Requests if self.site.look_ps == 0 => {
+    fn carry_out(&mut self, worker: usize, search: Search) {
+        match search {
+            Search::Requests if self.site.check_requests_ps == 0 => {
                 self.mark_large();
                 self.search(worker);
             }
-            Look::Requests => {
-                self.site.account.placing_ps += u128::from(self.site.look_ps);
-                self.site.schedule(worker, Phase::Looking, self.site.look_ps);
+            Search::Requests => {
+                self.site.account.placing_ps += u128::from(self.site.check_requests_ps);
+                self.site.schedule(worker, Phase::CheckingRequests, self.site.check_requests_ps);
             }
-            Look::Victim => {
+            Search::Victim => {
                 self.site.account.looking_ps += u128::from(self.site.costs.steal_check.0);
                 self.site.schedule(worker, Phase::Trying, self.site.costs.steal_check.0);
             }
-            Look::Queue => match self.site.queue.take() {
+            Search::Queue => match self.site.queue.take() {
                 Some(taken) => self.begin(worker, taken),
                 None => unreachable!("nothing is queued"),
             },
-            Look::Wait => {
+            Search::Wait => {
                 self.site.workers[worker].phase = Phase::Waiting;
                 self.site.tree.set(worker, NEVER);
                 self.site.waiting.insert(worker);
@@ -366,7 +366,7 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
         site.run(worker, site.requests.piece(request, first));
     }
 
-    /// `worker` looks at the steal end of a random other one.
+    /// `worker` checks the steal end of a random other one.
     #[inline(always)]
     fn try_victim(&mut self, worker: usize) {
         let victim = self.victim(worker);
@@ -382,7 +382,7 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
             site.observer.observe(site.now_ps, event);
         }
         if site.costs.steal.0 == 0 {
-            return self.turn_to(worker, piece);
+            return self.start_piece(worker, piece);
         }
         site.account.moving_ps += u128::from(site.costs.steal.0);
         site.workers[worker].piece = piece;
@@ -403,13 +403,13 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
     /// Finds out which of the requests that run are long or large, as far as can be seen.
     fn mark_large(&mut self) {
         let site = &mut self.site;
-        self.looks += 1;
+        self.checks += 1;
         let as_of_ps = site.now_ps.saturating_sub(self.policy.age().0);
         let running = |worker: &&Worker| worker.request != NONE;
         for worker in site.workers.iter().filter(running) {
             let request = site.requests.get_mut(worker.request);
-            if request.look != self.looks {
-                (request.look, request.seen_ps) = (self.looks, request.processed_ps);
+            if request.check != self.checks {
+                (request.check, request.seen_ps) = (self.checks, request.processed_ps);
             }
             request.seen_ps += as_of_ps.saturating_sub(worker.since_ps);
         }
@@ -421,7 +421,7 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
             }
             let span_left_ps = if P::SPANS { site.requests.span_left_ps(worker.request) } else { 0 };
             let processed = Picos(request.seen_ps);
-            let seen = RequestSeen { class: request.class, processed, span_left: Picos(span_left_ps) };
+            let seen = RunningRequest { class: request.class, processed, span_left: Picos(span_left_ps) };
             let size = self.policy.size(site.active, seen);
             if size > request.size {
                 site.requests.get_mut(worker.request).size = size;
@@ -433,19 +433,19 @@ impl<'a, P: Parallelism, O: Sink, const MORE: bool> Forks<'a, P, O, MORE> {
         }
     }
 
-    /// Whoever waits and has something to do now begins with it.
+    /// Workers that wait, and that have something to do now, begin.
     #[inline(always)]
     fn wake(&mut self) {
         let mut from = 0;
         while let Some(worker) = self.site.waiting.first_from(from) {
-            match self.policy.next(self.site.around(worker)) {
-                // Those that are not kept all see the same.
-                Look::Wait if worker >= self.site.kept => break,
-                Look::Wait => from = worker + 1,
-                look => {
+            match self.policy.next(self.site.surroundings(worker)) {
+                // Workers that are not kept for small requests all see the same.
+                Search::Wait if worker >= self.site.kept => break,
+                Search::Wait => from = worker + 1,
+                search => {
                     self.site.waiting.remove(worker);
-                    self.look(worker, look);
-                    // What it began with may be for one that was passed over.
+                    self.carry_out(worker, search);
+                    // What it began may give something to do to a worker that was passed over.
                     from = 0;
                 }
             }

@@ -1,6 +1,6 @@
-//! The queue of all workers: requests that have not been admitted, and under processor sharing pieces whose turn was over.
+//! The queue of all workers: requests that have not been admitted, and under processor sharing pieces whose slice was over.
 //!
-//! Who has waited for its first turn comes first, or takes its turn behind the others, as
+//! A request that waits for its first slice comes first, or waits behind the others, as
 //! [`ProcessorSharing`](caudal_policy::discipline::ProcessorSharing) says of tasks: a request that does not fork is served as there, to the
 //! last bit.
 
@@ -11,7 +11,7 @@ use caudal_policy::discipline::{DisciplineConfig, Fresh, Lone, ProcessorSharingC
 
 use super::requests::Piece;
 
-/// A piece whose turn was over before it was done.
+/// A piece whose slice was over before it was done.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Interrupted {
     pub(super) piece: Piece,
@@ -32,12 +32,12 @@ pub(super) enum Taken {
 
 /// See the [module](self).
 pub(super) struct RunQueue {
-    /// Requests that wait for their first turn, first come first served.
+    /// Requests that wait for their first slice, first come first served.
     fresh: VecDeque<u32>,
-    /// Requests and pieces that take turns.
-    turns: VecDeque<Taken>,
+    /// Requests and pieces that wait for their next slice.
+    rotation: VecDeque<Taken>,
     sharing: Option<ProcessorSharingConfig>,
-    /// Requests that have begun to take turns and have not completed, and how many there may be.
+    /// Requests that have been admitted to the rotation and have not completed, and how many there may be.
     started: u32,
     started_max: u32,
 }
@@ -50,22 +50,22 @@ impl RunQueue {
             _ => None,
         };
         let started_max = sharing.map_or(u32::MAX, |config| config.started_max.saturating_mul(workers));
-        RunQueue { fresh: VecDeque::new(), turns: VecDeque::new(), sharing, started: 0, started_max }
+        RunQueue { fresh: VecDeque::new(), rotation: VecDeque::new(), sharing, started: 0, started_max }
     }
 
-    /// The longest turn of a worker at a request; none where there are no turns.
+    /// The length of a slice of a worker at a request; `None` where requests are not sliced.
     pub(super) fn quantum(&self) -> Option<Picos> {
         self.sharing.map(|config| config.quantum)
     }
 
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
-        self.fresh.is_empty() && self.turns.is_empty()
+        self.fresh.is_empty() && self.rotation.is_empty()
     }
 
     /// How many requests and pieces wait.
     pub(super) fn len(&self) -> u32 {
-        (self.fresh.len() + self.turns.len()) as u32
+        (self.fresh.len() + self.rotation.len()) as u32
     }
 
     /// Requests of all that waits, those of the first piece or request first.
@@ -74,7 +74,7 @@ impl RunQueue {
             Taken::New(request) => *request,
             Taken::Interrupted(interrupted) => interrupted.piece.request,
         };
-        self.fresh.iter().copied().chain(self.turns.iter().map(of))
+        self.fresh.iter().copied().chain(self.rotation.iter().map(of))
     }
 
     fn is_full(&self) -> bool {
@@ -87,40 +87,40 @@ impl RunQueue {
         match self.sharing {
             Some(ProcessorSharingConfig { fresh: Fresh::Tail, .. }) if !self.is_full() => {
                 self.started += 1;
-                self.turns.push_back(Taken::New(request));
+                self.rotation.push_back(Taken::New(request));
             }
             _ => self.fresh.push_back(request),
         }
     }
 
-    /// The next thing for a worker that looks here.
+    /// The next thing for a worker that takes from the queue.
     #[inline(always)]
     pub(super) fn take(&mut self) -> Option<Taken> {
         if self.sharing.is_none() {
             return self.fresh.pop_front().map(Taken::New);
         }
-        if (self.turns.is_empty() || !self.is_full())
+        if (self.rotation.is_empty() || !self.is_full())
             && let Some(request) = self.fresh.pop_front()
         {
             self.started += 1;
             return Some(Taken::New(request));
         }
-        self.turns.pop_front()
+        self.rotation.pop_front()
     }
 
-    /// Does anything wait for the turn of a worker whose own is over?
+    /// Does anything wait for a worker whose slice is over?
     pub(super) fn is_wanted(&self) -> bool {
-        !self.turns.is_empty() || !self.fresh.is_empty() && !self.is_full()
+        !self.rotation.is_empty() || !self.fresh.is_empty() && !self.is_full()
     }
 
-    /// Does a worker whose turn is over, and for which nothing waits, go on free of charge?
+    /// Does a worker whose slice is over, and for which nothing waits, go on free of charge?
     pub(super) fn elides(&self) -> bool {
         self.sharing.is_none_or(|config| config.lone == Lone::Elide)
     }
 
-    /// A piece takes its next turn behind the others.
+    /// A piece waits for its next slice behind the others.
     pub(super) fn put_back(&mut self, interrupted: Interrupted) {
-        self.turns.push_back(Taken::Interrupted(interrupted));
+        self.rotation.push_back(Taken::Interrupted(interrupted));
     }
 
     /// A request has completed: another may begin.
@@ -133,7 +133,7 @@ impl RunQueue {
             && let Some(request) = self.fresh.pop_front()
         {
             self.started += 1;
-            self.turns.push_back(Taken::New(request));
+            self.rotation.push_back(Taken::New(request));
         }
     }
 }

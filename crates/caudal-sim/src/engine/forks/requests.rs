@@ -22,9 +22,9 @@ pub(super) struct Request {
     pub(super) work_ps: u64,
     /// Time that workers have been at it, but for those that are now.
     pub(super) processed_ps: u64,
-    /// The part of that which the worker that looked last has seen, and the number of that look.
+    /// The part of that which the last check of the running requests has seen, and the number of that check.
     pub(super) seen_ps: u64,
-    pub(super) look: u64,
+    pub(super) check: u64,
     /// The number of its graph.
     graph: u32,
     /// The place of its first node.
@@ -32,7 +32,7 @@ pub(super) struct Request {
     /// Nodes that are not done.
     nodes_left: u32,
     pub(super) class: u8,
-    /// Turns that ended before a piece of it was done.
+    /// Slices that ended before a piece of it was done.
     pub(super) preemptions: u32,
     /// The size that it was found to have.
     pub(super) size: Size,

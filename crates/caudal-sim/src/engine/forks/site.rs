@@ -1,8 +1,9 @@
-//! What there is: the clock, the workers, their deques, the requests, the accounts; and what needs no decision.
+//! The state of a loop of requests that fork: the clock, the workers, their deques, the requests, the accounts. It has the steps that need
+//! no decision of a policy; [`super`] calls them.
 
 use caudal_config::Costs;
 use caudal_policy::Picos;
-use caudal_policy::parallelism::{Around, Size};
+use caudal_policy::parallelism::{Size, Surroundings};
 
 use super::deques::Deques;
 use super::queue::{Interrupted, RunQueue};
@@ -25,12 +26,12 @@ pub(super) enum Phase {
     /// It runs its piece; an event says until when.
     Running,
     /// It goes through the requests that run.
-    Looking,
+    CheckingRequests,
     /// It tries to steal.
     Trying,
     /// It moves a piece that it has stolen.
     Moving,
-    /// Its turn was over; an event says when it turns to the next piece.
+    /// Its slice was over; an event says when it begins the next piece.
     Switching,
     /// Its core is with another application.
     Parked,
@@ -47,10 +48,10 @@ pub(super) struct Worker {
     pub(super) piece: Piece,
     /// From when on the work of its piece is done: forks come first.
     pub(super) works_from_ps: u64,
-    /// When its piece is done, if no turn ends before.
+    /// When its piece is done, if no slice ends before.
     pub(super) done_ps: u64,
-    /// When its turn at its request ends.
-    pub(super) turn_ends_ps: u64,
+    /// When its slice at its request ends.
+    pub(super) slice_ends_ps: u64,
     pub(super) due_ps: u64,
 }
 
@@ -62,7 +63,7 @@ pub(super) struct ForksSite<O, const MORE: bool> {
     pub(super) workers: Box<[Worker]>,
     pub(super) deques: Deques,
     pub(super) requests: Requests,
-    /// Requests that have arrived and were not admitted, and pieces whose turn was over.
+    /// Requests that have arrived and were not admitted, and pieces whose slice was over.
     pub(super) queue: RunQueue,
     /// Requests that have arrived and not completed.
     pub(super) active: u32,
@@ -74,8 +75,8 @@ pub(super) struct ForksSite<O, const MORE: bool> {
     pub(super) kept: usize,
     pub(super) retuning: Option<Retuning>,
     pub(super) costs: Costs,
-    /// Of a look at the requests that run.
-    pub(super) look_ps: u64,
+    /// Of a check of the requests that run.
+    pub(super) check_requests_ps: u64,
     pub(super) account: Account,
     /// Events so far, arrivals included.
     pub(super) events: u64,
@@ -94,12 +95,12 @@ impl<O: Sink, const MORE: bool> ForksSite<O, MORE> {
         self.tree.set(worker, self.keys.of(worker, due_ps));
     }
 
-    /// `worker` turns to `piece`, which is in no deque.
+    /// `worker` begins `piece`, which is in no deque.
     #[inline(always)]
     pub(super) fn run(&mut self, worker: usize, mut piece: Piece) {
         if self.workers[worker].request != piece.request {
             self.leave(worker);
-            self.turn_to(worker, piece.request);
+            self.switch_to(worker, piece.request);
         }
         let mut forks = 0;
         if self.requests.get(piece.request).size == Size::Large {
@@ -117,37 +118,37 @@ impl<O: Sink, const MORE: bool> ForksSite<O, MORE> {
         self.begin(worker, piece, (forks_ps, self.requests.work_ps(piece)));
     }
 
-    /// `worker` is at `request` from now on, with a whole turn before it.
+    /// `worker` is at `request` from now on, with a whole slice before it.
     #[inline(always)]
-    fn turn_to(&mut self, worker: usize, request: u32) {
-        let turn_ends_ps = if MORE { self.turn_ends_ps() } else { 0 };
+    fn switch_to(&mut self, worker: usize, request: u32) {
+        let slice_ends_ps = if MORE { self.slice_ends_ps() } else { 0 };
         let entry = &mut self.workers[worker];
-        (entry.request, entry.since_ps, entry.turn_ends_ps) = (request, self.now_ps, turn_ends_ps);
+        (entry.request, entry.since_ps, entry.slice_ends_ps) = (request, self.now_ps, slice_ends_ps);
     }
 
-    /// When a turn ends that begins now.
-    fn turn_ends_ps(&self) -> u64 {
+    /// When a slice ends that begins now.
+    fn slice_ends_ps(&self) -> u64 {
         let quantum = self.queue.quantum();
         quantum.map_or(u64::MAX, |quantum| {
             self.now_ps.saturating_add(quantum.0).saturating_add(self.costs.overrun.0)
         })
     }
 
-    /// Is the turn of `worker` at its request over?
-    pub(super) fn is_turn_over(&self, worker: usize) -> bool {
-        self.workers[worker].request != NONE && self.workers[worker].turn_ends_ps <= self.now_ps
+    /// Is the slice of `worker` at its request over?
+    pub(super) fn is_slice_over(&self, worker: usize) -> bool {
+        self.workers[worker].request != NONE && self.workers[worker].slice_ends_ps <= self.now_ps
     }
 
-    /// `worker` has another turn at its piece.
-    pub(super) fn begin_turn(&mut self, worker: usize) {
-        let turn_ends_ps = self.turn_ends_ps();
+    /// `worker` has another slice at its piece.
+    pub(super) fn begin_slice(&mut self, worker: usize) {
+        let slice_ends_ps = self.slice_ends_ps();
         let entry = &mut self.workers[worker];
-        entry.turn_ends_ps = turn_ends_ps;
-        let takes_ps = entry.done_ps.min(turn_ends_ps) - self.now_ps;
+        entry.slice_ends_ps = slice_ends_ps;
+        let takes_ps = entry.done_ps.min(slice_ends_ps) - self.now_ps;
         self.schedule(worker, Phase::Running, takes_ps);
     }
 
-    /// The piece of `worker` takes its next turn behind those that wait.
+    /// The piece of `worker` waits for its next slice behind the others.
     pub(super) fn interrupt(&mut self, worker: usize) {
         let Worker { piece, works_from_ps, done_ps, .. } = self.workers[worker];
         self.account.busy_ps += u128::from(self.now_ps.saturating_sub(works_from_ps));
@@ -163,10 +164,10 @@ impl<O: Sink, const MORE: bool> ForksSite<O, MORE> {
         self.leave(worker);
     }
 
-    /// `worker` goes on with a piece whose turn had been over.
+    /// `worker` goes on with a piece whose slice had been over.
     pub(super) fn go_on_with(&mut self, worker: usize, Interrupted { piece, fork_ps, work_ps }: Interrupted) {
         self.leave(worker);
-        self.turn_to(worker, piece.request);
+        self.switch_to(worker, piece.request);
         self.begin(worker, piece, (fork_ps, work_ps));
     }
 
@@ -177,14 +178,14 @@ impl<O: Sink, const MORE: bool> ForksSite<O, MORE> {
         let entry = &mut self.workers[worker];
         (entry.piece, entry.works_from_ps) = (piece, self.now_ps + forks_ps);
         if MORE {
-            // Where nobody has waited for the end of its turn, it has another one.
-            let next_ends_ps = self.turn_ends_ps();
+            // Where nobody has waited for the end of its slice, it has another one.
+            let next_ends_ps = self.slice_ends_ps();
             let entry = &mut self.workers[worker];
-            if entry.turn_ends_ps <= self.now_ps {
-                entry.turn_ends_ps = next_ends_ps;
+            if entry.slice_ends_ps <= self.now_ps {
+                entry.slice_ends_ps = next_ends_ps;
             }
             entry.done_ps = self.now_ps + takes_ps;
-            takes_ps = takes_ps.min(entry.turn_ends_ps - self.now_ps);
+            takes_ps = takes_ps.min(entry.slice_ends_ps - self.now_ps);
         }
         if O::ON {
             let request = self.requests.get(piece.request);
@@ -278,9 +279,13 @@ impl<O: Sink, const MORE: bool> ForksSite<O, MORE> {
     }
 
     #[inline(always)]
-    pub(super) fn around(&self, worker: usize) -> Around {
+    pub(super) fn surroundings(&self, worker: usize) -> Surroundings {
         let kept = worker < self.kept;
-        Around { stealable: self.deques.stealable(kept).len() > 0, queued: !self.queue.is_empty(), kept }
+        Surroundings {
+            stealable: self.deques.stealable(kept).len() > 0,
+            queued: !self.queue.is_empty(),
+            kept,
+        }
     }
 
     /// Held core time up to now goes into the accounting.

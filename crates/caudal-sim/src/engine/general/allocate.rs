@@ -24,7 +24,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
         self.wake_lonely_thieves();
     }
 
-    /// Workers that had no other pool to look at may have one now. Where checks cost nothing, idle ones
+    /// Workers that had no other pool to check may have one now. Where checks cost nothing, idle ones
     /// are called when there is something to find.
     fn wake_lonely_thieves(&mut self) {
         if !self.core.walks || self.core.costs.steal_check.0 == 0 {
@@ -39,7 +39,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
         }
     }
 
-    /// `worker`'s core is here: its pool takes requests, and it looks for work.
+    /// `worker`'s core is here: its pool takes requests, and it searches for work.
     pub(in crate::engine) fn open_worker(&mut self, worker: usize) {
         self.core.settle();
         self.cores.open.insert(worker);
@@ -129,7 +129,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
             CoreDemand::Grow | CoreDemand::GrowForTask => {
                 self.grow();
             }
-            // The last core stays: a policy that looks at delays would wake it at the next arrival.
+            // The last core stays: a policy that reads delays would wake it at the next arrival.
             CoreDemand::Shrink if self.cores.open.len() > 1 => self.revoke_idle(),
             CoreDemand::Shrink | CoreDemand::Keep => {}
         }
@@ -142,7 +142,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
     /// The idle core with the highest id goes back, if there is one.
     fn revoke_idle(&mut self) {
         let idle = (0..self.core.workers.len()).rev().find(|&worker| {
-            matches!(self.core.workers[worker].phase, Phase::Idle | Phase::Looking | Phase::LookingLate)
+            matches!(self.core.workers[worker].phase, Phase::Idle | Phase::Walking | Phase::SingleCheck)
                 && self.is_spare(worker)
         });
         let Some(worker) = idle else { return };
@@ -215,7 +215,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
         true
     }
 
-    /// Is any core of `pool` held, so that thieves look at it?
+    /// Is any core of `pool` held, so that thieves check it?
     pub(in crate::engine) fn is_held(&self, pool: usize) -> bool {
         self.core.workers_of(pool).any(|worker| self.cores.held.contains(worker))
     }

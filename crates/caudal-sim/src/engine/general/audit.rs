@@ -43,7 +43,7 @@ pub(in crate::engine) fn account_now<S: Scheduling, O: Sink>(core: &mut Core<O>,
     core.settle();
     let mut account = core.account;
     for worker in 0..core.workers.len() {
-        account.busy_ps += u128::from(sched.unbooked_ps(core, worker));
+        account.busy_ps += u128::from(sched.unaccounted_ps(core, worker));
     }
     account
 }

@@ -61,23 +61,23 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
         self.core.walks = true;
     }
 
-    /// Thieves may have to look at `pool` from now on, or not to any more.
+    /// Thieves may have to check `pool` from now on, or not to any more.
     pub(in crate::engine) fn refresh_walk_order(&mut self, pool: usize) {
         if self.core.walks && self.core.is_held[pool] != self.is_held(pool) {
             self.rebuild_walks();
         }
     }
 
-    /// Thieves look at the pools that are held now.
+    /// Thieves check the pools that are held now.
     pub(in crate::engine) fn rebuild_walks(&mut self) {
         if !self.core.walks {
             return;
         }
-        let walking = |&worker: &usize| self.core.workers[worker].phase == Phase::Looking;
+        let walking = |&worker: &usize| self.core.workers[worker].phase == Phase::Walking;
         let walking: Vec<usize> = (0..self.core.workers.len()).filter(walking).collect();
         // All of them step out, and those whose check goes on are in again at once. No heirs: everybody goes.
         let step_out = |&worker: &usize| {
-            let end_ps = self.core.look_up(worker);
+            let end_ps = self.core.begin_single_check(worker);
             self.core.ring.remove(worker as u16);
             end_ps
         };
@@ -95,7 +95,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
         for (worker, end_ps) in walking.into_iter().zip(ends_ps) {
             let at = self.core.workers[worker].at;
             let due_ps = if self.core.is_held[self.order[at as usize] as usize] {
-                self.core.workers[worker].phase = Phase::Looking;
+                self.core.workers[worker].phase = Phase::Walking;
                 let position = Position { rank: self.core.ring.rank(at), end_ps };
                 let (end, then) = self.segments(worker, at);
                 self.core.ring.rejoin(worker as u16, self.core.now_ps, position, (end, then))
@@ -106,7 +106,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
         }
     }
 
-    /// The first place from `from` on that `worker` may look at, below `end`.
+    /// The first place from `from` on that `worker` may check, below `end`.
     #[inline(always)]
     fn place_from(&self, worker: usize, from: u16, end: u16) -> Option<u16> {
         let ring = &self.core.ring;
@@ -133,7 +133,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
         (own, if own + 1 < end { end } else { 0 })
     }
 
-    /// `worker` has nothing to run and begins to look at other pools.
+    /// `worker` has nothing to run and begins to check other pools.
     pub(in crate::engine) fn start_walk(&mut self, worker: usize) {
         let pools = self.order.len() / 2;
         if !self.core.walks {
@@ -154,21 +154,21 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
             None => self.go_idle(worker),
             Some(at) => {
                 self.core.walkers += 1;
-                self.look_at(worker, at);
+                self.start_check(worker, at);
             }
         }
     }
 
     /// A check of `worker`'s walk begins now.
     #[inline(always)]
-    fn look_at(&mut self, worker: usize, at: u16) {
+    fn start_check(&mut self, worker: usize, at: u16) {
         if self.core.attention[worker] != 0 {
-            self.core.workers[worker].phase = Phase::LookingLate;
+            self.core.workers[worker].phase = Phase::SingleCheck;
             self.core.workers[worker].at = at;
             let end_ps = self.core.now_ps + self.core.costs.steal_check.0;
             return self.core.schedule(worker, end_ps);
         }
-        self.core.workers[worker].phase = Phase::Looking;
+        self.core.workers[worker].phase = Phase::Walking;
         let (first, ends) = (self.core.ring.rank(at), self.segments(worker, at));
         let alarm_ps = self.core.ring.join(worker as u16, self.core.now_ps, first, ends);
         self.core.schedule(worker, alarm_ps);
@@ -197,7 +197,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
     }
 
     /// A check outside the ring has ended.
-    pub(in crate::engine) fn after_late_look(&mut self, worker: usize) {
+    pub(in crate::engine) fn after_single_check(&mut self, worker: usize) {
         if self.core.attention[worker] != 0 && self.attend(worker) {
             return;
         }
@@ -214,7 +214,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
     fn go_on(&mut self, worker: usize, at: u16) {
         let end = self.core.workers[worker].walk_end;
         if let Some(next) = self.place_from(worker, at + 1, end) {
-            return self.look_at(worker, next);
+            return self.start_check(worker, next);
         }
         self.end_walk(worker);
         if !self.maybe_yield_after_walk(worker) {
@@ -252,7 +252,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
 
     /// The first event, or arrival, that is not the end of a walk.
     fn quiet_until_ps(&self) -> u64 {
-        let is_walk = |phase| matches!(phase, Phase::Looking | Phase::WalkingOn);
+        let is_walk = |phase| matches!(phase, Phase::Walking | Phase::WalkingOn);
         let workers = self.core.workers.iter().enumerate();
         let others = workers
             .filter(|(worker, entry)| self.core.tree.get(*worker) != NEVER && !is_walk(entry.phase))
@@ -267,7 +267,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
         self.start_walk(worker);
     }
 
-    /// A walker looks up: a flag, or a task in its own pool, ends its walk.
+    /// A walker attends to what waits for it: a flag, or a task in its own pool, ends its walk.
     fn attend(&mut self, worker: usize) -> bool {
         if self.core.workers[worker].flag != NONE {
             self.end_walk(worker);
@@ -279,7 +279,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
         if found {
             self.end_walk(worker);
         } else {
-            self.core.workers[worker].phase = Phase::LookingLate;
+            self.core.workers[worker].phase = Phase::SingleCheck;
         }
         found
     }
@@ -293,14 +293,14 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
     }
 
     /// A walker pays for something else before its check goes on.
-    pub(in crate::engine) fn delay_look(&mut self, worker: usize, cost_ps: u64) {
+    pub(in crate::engine) fn delay_check(&mut self, worker: usize, cost_ps: u64) {
         let end_ps = self.core.leave_ring(worker) + cost_ps;
         self.core.schedule(worker, end_ps);
     }
 
     /// A walk is broken off: its core goes back.
     pub(in crate::engine) fn stop_walk(&mut self, worker: usize) {
-        if self.core.workers[worker].phase == Phase::Looking {
+        if self.core.workers[worker].phase == Phase::Walking {
             self.core.leave_ring(worker);
         }
         self.end_walk(worker);
@@ -462,7 +462,7 @@ impl<S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> GeneralHo
         self.core.schedule(worker, due_ps);
     }
 
-    /// It takes its share of the overloaded queue, and runs one task before it looks at flags again.
+    /// It takes its share of the overloaded queue, and runs one task before it attends to flags again.
     pub(in crate::engine) fn after_shed(&mut self, worker: usize) {
         let (victim, own) =
             (self.core.workers[worker].victim as usize, self.core.workers[worker].pool as usize);

@@ -1,4 +1,4 @@
-//! What every part of a host shares: the clock, the workers, the tasks, the accounts.
+//! The state that all parts of the general loop share: the clock, the workers, the tasks, the accounts.
 //!
 //! Events are totally ordered by (time, kind, worker): at one time arrivals come first, then tasks that
 //! were handed over, then workers by id, then ticks. All are kept as one `u64`, see [`tree`](crate::engine::kernel::tree).
@@ -32,16 +32,16 @@ pub(in crate::engine) enum Phase {
     Running,
     /// Between an event and the next decision, within one instant.
     Between,
-    /// It turns from one task to the next; an event says until when.
+    /// It switches from one task to the next; an event says until when.
     Switching,
     /// It works for the scheduler; an event says until when.
     Paying,
     /// It walks in the ring of thieves; its event is its alarm.
-    Looking,
+    Walking,
     /// It walks while nothing can happen; an event says when the last walk of that time begins.
     WalkingOn,
-    /// It looks at one more queue, outside the ring, because something waits for the end of this check.
-    LookingLate,
+    /// It checks one queue, outside the ring, because something waits for the end of this check.
+    SingleCheck,
     /// It moves tasks from a victim; an event says until when.
     Stealing,
     /// It moves tasks from a pool that flagged it; an event says until when.
@@ -69,7 +69,7 @@ pub(in crate::engine) struct Worker {
     pub(in crate::engine) walk_began_ps: u64,
     /// The place before which the walk ends.
     pub(in crate::engine) walk_end: u16,
-    /// The place that it looks at in `LookingLate`.
+    /// The place that it checks in `SingleCheck`.
     pub(in crate::engine) at: u16,
     /// The pool that it steals from or sheds for.
     pub(in crate::engine) victim: u32,
@@ -114,7 +114,7 @@ pub(in crate::engine) struct Core<O> {
     /// Do workers walk?
     pub(in crate::engine) walks: bool,
     pub(in crate::engine) ring: Walks,
-    /// By pool: its place in the order of walks, whether thieves look at it, and whether it has tasks for them.
+    /// By pool: its place in the order of walks, whether thieves check it, and whether it has tasks for them.
     /// Empty unless workers walk.
     pub(in crate::engine) place: Box<[u16]>,
     pub(in crate::engine) is_held: Box<[bool]>,
@@ -224,7 +224,7 @@ impl<O: Sink> Core<O> {
         }
     }
 
-    /// `worker` turns to `task` for a slice of `slice_ps`; returns when the slice ends.
+    /// `worker` begins to run `task` for a slice of `slice_ps`; returns when the slice ends.
     #[inline(always)]
     pub(in crate::engine) fn begin(&mut self, worker: usize, task: u32, slice_ps: u64) {
         let mut start_ps = self.now_ps;
@@ -297,12 +297,12 @@ impl<O: Sink> Core<O> {
     #[inline(always)]
     pub(in crate::engine) fn complete(&mut self, worker: usize, task: u32, stretch: f64) {
         let done = self.tasks.remove(task);
-        self.book(worker, &done, stretch);
+        self.account_for(worker, &done, stretch);
     }
 
     /// `done` has completed and left; it ran on `worker` last.
     #[inline(always)]
-    pub(in crate::engine) fn book(&mut self, worker: usize, done: &Task, stretch: f64) {
+    pub(in crate::engine) fn account_for(&mut self, worker: usize, done: &Task, stretch: f64) {
         self.open.sub(self.workers[worker].pool as usize);
         self.account.completed += 1;
         if self.measured.complete(done.number) {
@@ -364,11 +364,11 @@ impl<O: Sink> Core<O> {
         }
     }
 
-    /// `worker` looks up when its current check, if any, is over.
+    /// `worker` attends to this when its current check, if any, is over.
     #[inline(always)]
     pub(in crate::engine) fn call(&mut self, worker: usize, why: u8) {
         self.attention[worker] |= why;
-        if self.workers[worker].phase == Phase::Looking {
+        if self.workers[worker].phase == Phase::Walking {
             let end_ps = self.leave_ring(worker);
             self.schedule(worker, end_ps);
         }
@@ -377,17 +377,17 @@ impl<O: Sink> Core<O> {
     /// `worker` ends its current check outside the ring of thieves; returns when.
     #[inline(always)]
     pub(in crate::engine) fn leave_ring(&mut self, worker: usize) -> u64 {
-        let end_ps = self.look_up(worker);
+        let end_ps = self.begin_single_check(worker);
         self.drop_from_ring(worker);
         end_ps
     }
 
     /// `worker`, which is in the ring of thieves, is to leave it; returns when its current check ends.
     #[inline(always)]
-    pub(in crate::engine) fn look_up(&mut self, worker: usize) -> u64 {
+    pub(in crate::engine) fn begin_single_check(&mut self, worker: usize) -> u64 {
         let position = self.ring.position(worker as u16, self.now_ps, self.acting);
         let entry = &mut self.workers[worker];
-        entry.phase = Phase::LookingLate;
+        entry.phase = Phase::SingleCheck;
         entry.at = self.ring.place(position.rank).expect("a thief is at a held pool");
         position.end_ps
     }

@@ -112,7 +112,7 @@ impl<S: Scheduling, O: Sink> Application for ApplicationView<'_, S, O> {
         if spent_ps == 0 {
             return 1.0;
         }
-        // A worker that had booked ahead of the last tick can make the difference negative by a hair.
+        // A worker that had accounted for work ahead of the last tick can make the difference negative by a hair.
         busy_ps.saturating_sub(self.cores.at_tick.0) as f64 / spent_ps as f64
     }
 }

@@ -231,7 +231,7 @@ impl Scheduling for Fluid {
         left.sum::<f64>() as u64
     }
 
-    fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
+    fn unaccounted_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
         let pool = core.workers[worker].pool as usize;
         // The first worker keeps the accounts of its pool.
         if worker != core.workers_of(pool).start {

@@ -167,7 +167,7 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Gener
         };
         host.core.asks_idle = S::ASKS_IDLE || host.rebalance.steals() || host.allocation.is_some();
         host.set_up_walks();
-        // All are held before the first begins to look around.
+        // All are held before the first begins to walk.
         (0..cores_start as usize).for_each(|worker| host.cores.hold(worker));
         host.core.held = cores_start;
         host.rebuild_walks();
@@ -184,7 +184,7 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Gener
                 continue;
             }
             if Keys::is_far(self.intake.key.min(self.side_key)) {
-                self.look_farther();
+                self.rebase_to_next();
             } else if self.intake.key <= self.side_key {
                 if self.at_arrival() {
                     return self.core.recorder.flush();
@@ -207,7 +207,7 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Gener
                 return;
             }
             if Keys::is_far(next.min(self.side_key)) {
-                self.look_farther();
+                self.rebase_to_next();
             } else if next >= self.side_key {
                 self.at_side();
             } else {
@@ -284,9 +284,9 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Gener
                 Expired::Preempted => self.switch(worker),
             },
             Phase::Switching | Phase::Paying => self.become_free(worker),
-            Phase::Looking => self.after_alarm(worker),
+            Phase::Walking => self.after_alarm(worker),
             Phase::WalkingOn => self.walk_again(worker),
-            Phase::LookingLate => self.after_late_look(worker),
+            Phase::SingleCheck => self.after_single_check(worker),
             Phase::Stealing => self.after_steal(worker),
             Phase::Shedding => self.after_shed(worker),
             Phase::Allocating => self.after_allocation(worker),
@@ -295,19 +295,19 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Gener
         }
     }
 
-    /// A preempted worker pays and turns to the next task.
+    /// A preempted worker pays and goes on to the next task.
     #[inline]
     fn switch(&mut self, worker: usize) {
         let cost_ps = self.core.costs.preemption.0;
         if cost_ps == 0 {
             return self.become_free(worker);
         }
-        self.turn(worker, cost_ps);
+        self.change_over(worker, cost_ps);
     }
 
-    /// `worker` turns from what it has done to what is next, which takes `cost_ps`.
+    /// `worker` changes from what it has done to what is next, which takes `cost_ps`.
     #[inline]
-    fn turn(&mut self, worker: usize, cost_ps: u64) {
+    fn change_over(&mut self, worker: usize, cost_ps: u64) {
         self.core.account.switching_ps += u128::from(cost_ps);
         self.core.workers[worker].phase = Phase::Switching;
         let due_ps = self.core.now_ps + cost_ps;
@@ -327,12 +327,12 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Gener
         }
         let cost_ps = self.core.costs.finish.0;
         if cost_ps > 0 {
-            return self.turn(worker, cost_ps);
+            return self.change_over(worker, cost_ps);
         }
         self.become_free(worker);
     }
 
-    /// `worker` is between tasks: it answers a flag, runs its pool's next task, looks elsewhere, or idles.
+    /// `worker` is between tasks: it answers a flag, runs its pool's next task, searches elsewhere, or idles.
     #[inline(always)]
     pub(in crate::engine) fn become_free(&mut self, worker: usize) {
         self.core.workers[worker].phase = Phase::Between;
@@ -545,7 +545,7 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Gener
                 self.core.workers[worker].phase = Phase::Paying;
                 self.core.schedule(worker, until_ps);
             }
-            Phase::Looking => self.delay_look(worker, cost_ps),
+            Phase::Walking => self.delay_check(worker, cost_ps),
             _ => {
                 let due_ps = self.core.workers[worker].due_ps + cost_ps;
                 self.core.schedule(worker, due_ps);
@@ -649,7 +649,7 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Gener
 
     /// All that is left lies too far ahead for keys to tell it apart.
     #[cold]
-    fn look_farther(&mut self) {
+    fn rebase_to_next(&mut self) {
         let next_ps = [self.intake.peek_ps(), self.side_ps(), self.core.first_due_ps()];
         self.rebase(next_ps.into_iter().flatten().min().unwrap_or(self.core.now_ps));
     }

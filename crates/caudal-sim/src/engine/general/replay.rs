@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!  log says            here
-//!  attained            remaining = FULL - attained, nothing unbooked
+//!  attained            remaining = FULL - attained, nothing unaccounted
 //!  completed           the slice that ends now is all that remains
 //!  unfinished, quanta  counts of the open pools; one task in each lane, with so many quanta
 //! ```
@@ -212,7 +212,7 @@ impl<D: Discipline> Pool<D> {
         Ok(id)
     }
 
-    /// The slice of the task that runs ends, with so much that is not booked.
+    /// The slice of the task that runs ends, with so much that is not accounted for.
     fn expire(&mut self, slice_ps: u64) {
         self.core.workers[0].slice_ps = slice_ps;
         let expired = self.step.expire(&mut self.core, 0);
@@ -307,7 +307,7 @@ pub(crate) struct Balance {
     walk_seed: u64,
     flag_seed: u64,
     unflagged: BitSet,
-    /// Places of the present walk that are still to be looked at: from, up to.
+    /// Places of the present walk that are still to be checked: from, up to.
     ahead: (usize, usize),
 }
 
@@ -350,7 +350,7 @@ impl Balance {
             Entry::Shed { asker, own, len, .. } => {
                 Entry::Shed { asker, own, len, amount: self.policy.shed_amount(own, len) }
             }
-            _ => return Err(Impossible("no event of a worker that looks elsewhere")),
+            _ => return Err(Impossible("no event of a worker that searches elsewhere")),
         })
     }
 

@@ -10,13 +10,13 @@ pub(in crate::engine) enum Expired {
     Completed(u32),
     /// The worker goes on with the same task.
     Resumed,
-    /// The task is back in a lane; the worker turns to the next.
+    /// The task is back in a lane; the worker begins the next.
     Preempted,
 }
 
 /// All pools of a host, under one kind of discipline.
 pub(in crate::engine) trait Scheduling {
-    /// Does it look at [`Core::idle`]?
+    /// Does it read [`Core::idle`]?
     const ASKS_IDLE: bool = true;
     /// Does it have an order of its own for workers whose tasks stop at the same time?
     const TIES: bool = false;
@@ -58,8 +58,8 @@ pub(in crate::engine) trait Scheduling {
     }
     /// Work left in `pool`.
     fn work_left_ps<O: Sink>(&mut self, core: &mut Core<O>, pool: usize) -> u64;
-    /// Work that `worker` has done but not booked.
-    fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64;
+    /// Work that `worker` has done and that is not accounted for.
+    fn unaccounted_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64;
     /// Tasks that wait, in all pools.
     fn queued<O: Sink>(&mut self, core: &mut Core<O>) -> u32;
     /// Are there tasks, fresh or not, that wait in `pool`?

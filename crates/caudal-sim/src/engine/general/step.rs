@@ -352,9 +352,9 @@ impl<O: Sink, const BEHIND: bool> Pool for StepPool<'_, O, BEHIND> {
 
     #[inline]
     fn remaining(&self, task: TaskId) -> Picos {
-        // Only a running task has work that is not booked yet.
-        let unbooked_ps = self.core.runner(task.0).map_or(0, |worker| self.core.slice_done_ps(worker));
-        Picos(self.core.tasks[task.0].remaining_ps - unbooked_ps)
+        // Only a running task has work that is not accounted for yet.
+        let unaccounted_ps = self.core.runner(task.0).map_or(0, |worker| self.core.slice_done_ps(worker));
+        Picos(self.core.tasks[task.0].remaining_ps - unaccounted_ps)
     }
 }
 
@@ -517,7 +517,7 @@ impl<D: Discipline, const BEHIND: bool> Scheduling for Step<D, BEHIND> {
         left_ps
     }
 
-    fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
+    fn unaccounted_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
         if core.workers[worker].phase == Phase::Running { core.slice_done_ps(worker) } else { 0 }
     }
 

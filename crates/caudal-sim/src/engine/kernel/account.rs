@@ -17,7 +17,7 @@ pub struct Account {
     pub moving_ps: u128,
     /// Placing requests at other workers.
     pub placing_ps: u128,
-    /// Turning from one task to the next, beginning and finishing requests included.
+    /// Switching from one task to the next, beginning and finishing requests included.
     pub switching_ps: u128,
     /// Cores that the machine took away, while they were held; what a worker did meanwhile is counted as well, if it is
     /// counted from begin to end: walks of thieves.

@@ -7,7 +7,7 @@
 //!
 //! The worker in the low bits makes the order total: (time, worker). The base moves along with the clock, so
 //! that what is left for the time does for runs of any length. An event that lies too far ahead all the same
-//! gets a *far* key, later than all others; whoever has nothing nearer left moves the base and asks again.
+//! gets a *far* key, later than all others; a loop that has only far keys left moves the base and asks again.
 
 /// The top bit: no key that is not far has it.
 pub(in crate::engine) const FAR: u64 = 1 << 63;

@@ -2,7 +2,7 @@
 
 /// How many of some cores run long requests, and the integral of that over time.
 ///
-/// Only differences over times at which somebody waits are right, and nobody looks at others: the integral may
+/// Only differences over times at which a request waits are right, and only those are read. The integral may
 /// wrap, but no request waits that long.
 #[derive(Clone, Copy, Default)]
 pub(in crate::engine) struct Long {

@@ -1,4 +1,4 @@
-//! What all loops of the engine are made of, whichever systems they run: time, randomness, requests in, statistics out.
+//! The parts that all loops of the engine share, whichever systems they run: time, randomness, requests in, statistics out.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -8,7 +8,7 @@
 //! | `source`, `intake` | the requests as they arrive, and when there are no more |
 //! | `window`, `account`, `record` | the measured part of a run, the accounting of the cores' time, the statistics of requests |
 //! | `tasks`, `bits`, `walks`, `long` | data structures: queues of tasks, sets of workers, the ring of thieves, cores with long requests |
-//! | `places` | pools for dispatch policies that look at no counts |
+//! | `places` | pools for dispatch policies that read no counts |
 //! | `observe` | what an observer hears of a run |
 
 pub(in crate::engine) mod account;

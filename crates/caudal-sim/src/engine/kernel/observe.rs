@@ -1,4 +1,4 @@
-//! What can be watched in a run: for timelines and for tests that keep accounts of their own.
+//! The events of a run that an observer is told: for timelines, and for tests that keep accounts of their own.
 
 use caudal_policy::discipline::lanes::Broken;
 

@@ -1,4 +1,4 @@
-//! Pools as a dispatch policy sees them that looks at no counts: for loops in which all pools are open all the time.
+//! Pools as a dispatch policy sees them that reads no counts: for loops in which all pools are open all the time.
 
 use caudal_policy::PoolId;
 use caudal_policy::dispatch::Places;

@@ -1,4 +1,4 @@
-//! What a run writes down about each request that it measures.
+//! The statistics of a run: what it records of each request that it measures. Every loop of the engine calls it at completions.
 
 use caudal_stats::Histogram;
 /// A slowdown of 1, as it is recorded.
@@ -89,7 +89,7 @@ pub struct ClassStats {
     /// Time in the queue while the pool's workers ran requests longer than the mean, summed, in ps:
     /// each moment counts by the share of workers that did. Only run-to-completion pools account for it.
     pub behind_long_ps: Option<f64>,
-    /// Time between first service and completion without any: waiting for the next turn, summed, in ps.
+    /// Time between first service and completion without any: waiting for the next slice, summed, in ps.
     pub preempted_ps: u128,
     /// Time on a core that went to the scheduler and not to the request, summed, in ps.
     pub overhead_ps: u128,

@@ -128,8 +128,8 @@ pub struct Outcome {
     pub arrived: u64,
     /// The series of a pilot run.
     pub series: Option<Mser5>,
-    /// The backlog of requests that had arrived and were not done, from the first measured request to past the last, at equal distances; fewer looks
-    /// where the run is short or ended early, none where nobody looks.
+    /// The backlog of requests that had arrived and were not done, from the first measured request to past the last, at equal distances; fewer samples
+    /// where the run is short or ended early, none where a loop takes none.
     pub backlog: Vec<Backlog>,
 }
 
@@ -171,6 +171,6 @@ pub(in crate::engine) fn outcome(
         unfinished: measured_left,
         arrived: recorded + measured_left,
         series: recorder.pilot,
-        backlog: window.looks,
+        backlog: window.backlog,
     }
 }

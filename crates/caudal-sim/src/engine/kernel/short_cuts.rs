@@ -1,6 +1,6 @@
 //! Names of the engine's short cuts, so that a run can do without them.
 
-/// A way of simulating some systems faster. None changes what comes out; [`ShortCut::Leaps`] counts less finely while it is under way.
+/// A short cut by which some systems are simulated faster. None changes what comes out; [`ShortCut::Leaps`] counts less finely while it is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShortCut {
     /// One first-come-first-served queue and nothing else: requests take the core that is free first, without an event.
@@ -9,8 +9,8 @@ pub enum ShortCut {
     Stealing,
     /// Lanes by time served in pools that nobody takes from: a loop of its own.
     Lanes,
-    /// Processor sharing in pools of one core: from completion to completion, without an event for each turn. Preemptions and
-    /// what they cost are booked when a request completes.
+    /// Processor sharing in pools of one core: from completion to completion, without an event for each slice. Preemptions and
+    /// what they cost are accounted for when a request completes.
     Leaps,
     /// First come first served: queues without a discipline to ask.
     Lines,

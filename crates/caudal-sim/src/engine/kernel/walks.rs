@@ -1,17 +1,17 @@
-//! Thieves that look at one queue after the other, without an event for each look.
+//! Thieves that check one queue after the other, without an event for each check.
 //!
 //! Every check takes the same time P and all walks follow one fixed order, so thieves move in lockstep: on a ring
-//! of the held pools that turns by one pool in every P, they stand still. A thief's place on that ring is
+//! of the held pools that rotates by one pool in every P, they stand still. A thief's place on that ring is
 //! where it would have been at time 0; pools move past it.
 //!
 //! ```text
 //!   order:    a fixed permutation of the pools, written twice, so that no walk wraps; a place is an index
-//!   rank:     how many held pools come before a place; a walk looks at consecutive ranks, one in each P
+//!   rank:     how many held pools come before a place; a walk checks consecutive ranks, one in each P
 //!   base:     when a thief would have finished with rank 0; it finishes with rank r at base + r P
 //!   bucket:   base / P modulo the number of held pools M, and `frac` = base modulo P within it
 //!   bin:      a part of a bucket, so that few thieves share one
 //!
-//!   buckets     |  .   | a    |      |  b c |      |         `a` looks at a pool first, then `b`, then `c`:
+//!   buckets     |  .   | a    |      |  b c |      |         `a` checks a pool first, then `b`, then `c`:
 //!               '-- time at which rank 0 passes by --->      who comes first at rank q has the least base from
 //!                                                            now - q P on
 //! ```
@@ -24,7 +24,7 @@
 //! where its walk ends, or is interrupted because the next pool is its own. It does, because
 //!
 //! * a thief that joins gets its alarm at the first pool with tasks ahead of it;
-//! * when a pool gets tasks, the thief that comes to it first is looked up, and gets its alarm there if that
+//! * when a pool gets tasks, the thief that comes to it first is found, and gets its alarm there if that
 //!   is earlier;
 //! * when a thief leaves, what it would have got to first falls to the next one behind it, which gets
 //!   its alarm at the first pool with tasks ahead of *it* if that is earlier;
@@ -263,7 +263,7 @@ impl<N: Copy + Default> Walks<N> {
         self.alarm_ps(&self.thieves[worker as usize], first)
     }
 
-    /// As [`Walks::join`], for those who look after alarms themselves.
+    /// As [`Walks::join`], for callers that keep alarms themselves.
     #[inline(always)]
     pub(in crate::engine) fn enter(&mut self, worker: u16, now_ps: u64, first: u16, ends: (u16, u16)) {
         let frac_ps = self.advance(now_ps);
@@ -352,7 +352,7 @@ impl<N: Copy + Default> Walks<N> {
         let slot = self.wrapped(self.slot + u16::from(is_over));
         let wrapped = self.minus(slot, self.bucket(thief.bin));
         let rank = self.unwrapped(wrapped, thief.first);
-        // One that has joined at this very moment looks, if anywhere, as if it were one check earlier.
+        // One that has joined at this very moment checks, if anything, as if it were one check earlier.
         let rank = if rank >= thief.end { thief.first } else { rank };
         Position { rank, end_ps: thief.base_ps.wrapping_add(u64::from(rank) * self.check_ps) }
     }
@@ -468,7 +468,7 @@ impl<N: Copy + Default> Walks<N> {
         }
     }
 
-    /// `worker` leaves. Those who have to look at more than before are handed to `alarm`, with the time of the
+    /// `worker` leaves. Thieves that have to check more than before are handed to `alarm`, with the time of the
     /// first check that may find something.
     #[inline(always)]
     pub(in crate::engine) fn leave(
@@ -500,7 +500,7 @@ impl<N: Copy + Default> Walks<N> {
         }
     }
 
-    /// `worker` leaves; who has to look at more than before is not asked.
+    /// `worker` leaves; thieves that have to check more than before are not reported.
     #[inline(always)]
     pub(in crate::engine) fn remove(&mut self, worker: u16) {
         let thief = &mut self.thieves[worker as usize];

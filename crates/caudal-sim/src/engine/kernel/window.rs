@@ -87,16 +87,16 @@ pub(in crate::engine) trait Audit {
 /// too short a time for a long request, for more than this part of them: a system that needs longer is not going to
 /// catch up.
 const PATIENCE: u64 = 1;
-/// Arrivals after which a run that has gone on for longer than that looks at its clock again.
+/// Arrivals after which a run that has gone on for longer than that reads its clock again.
 const PATIENCE_STEP: u64 = 1000;
 
-/// Looks at the backlog, from the first measured request to past the last one, at equal distances.
-pub const LOOKS: u64 = 32;
-/// Marks at which something else is looked up, too.
+/// Samples of the backlog, from the first measured request to past the last one, at equal distances.
+pub const BACKLOG_SAMPLES: u64 = 32;
+/// Marks at which the account is read, too.
 const START: u64 = 0;
-const HALF: u64 = LOOKS / 2;
-const THREE_QUARTERS: u64 = LOOKS * 3 / 4;
-const END: u64 = LOOKS;
+const HALF: u64 = BACKLOG_SAMPLES / 2;
+const THREE_QUARTERS: u64 = BACKLOG_SAMPLES * 3 / 4;
+const END: u64 = BACKLOG_SAMPLES;
 
 /// The work that has arrived and is not done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,18 +107,18 @@ pub struct Backlog {
     pub work_ns: u64,
 }
 
-/// Snapshots at marked requests: at each of [`LOOKS`] the backlog; at the start, half, three quarters and the end of what
+/// Snapshots at marked requests: at each of [`BACKLOG_SAMPLES`] the backlog; at the start, half, three quarters and the end of what
 /// is measured, the account.
 pub(in crate::engine) struct Window {
     length: Length,
-    /// The backlog at each look so far.
-    pub(in crate::engine) looks: Vec<Backlog>,
+    /// The samples of the backlog so far.
+    pub(in crate::engine) backlog: Vec<Backlog>,
     /// See [`super::run::Run::patience_ps`], and when that is over.
     patience_ps: u64,
     give_up_ps: u64,
     next_mark: u64,
-    /// The number of the look at the next mark; none is left from `END + 1` on.
-    look: u64,
+    /// The number of the sample at the next mark; none is left from `END + 1` on.
+    sample: u64,
     start: (u64, Account),
     pub(in crate::engine) check: OverloadCheck,
     /// The same in ns of work: requests of a rare long class can pile up unseen among many short ones.
@@ -140,8 +140,8 @@ impl Window {
             patience_ps,
             give_up_ps: 0,
             next_mark: length.warm_up,
-            look: START,
-            looks: Vec::with_capacity(LOOKS as usize + 1),
+            sample: START,
+            backlog: Vec::with_capacity(BACKLOG_SAMPLES as usize + 1),
             start: (0, Account::default()),
             check: OverloadCheck::default(),
             work: OverloadCheck::default(),
@@ -155,7 +155,7 @@ impl Window {
         }
     }
 
-    /// The next request at which there is something to look up.
+    /// The next request that is a mark.
     pub(in crate::engine) fn next_mark(&self) -> u64 {
         self.next_mark
     }
@@ -174,7 +174,7 @@ impl Window {
         self.at_mark(number, audit)
     }
 
-    /// Is there nothing to look up at request `number`?
+    /// Is request `number` before the next mark?
     #[inline(always)]
     pub(in crate::engine) fn is_before_mark(&self, number: u64) -> bool {
         number < self.next_mark
@@ -187,10 +187,10 @@ impl Window {
         let account = audit.account();
         let (completed, backlog) = (account.completed, number - account.completed);
         let work_ns = backlog_ns(&account);
-        if self.look <= END {
-            self.looks.push(Backlog { requests: backlog, work_ns });
+        if self.sample <= END {
+            self.backlog.push(Backlog { requests: backlog, work_ns });
         }
-        match self.look {
+        match self.sample {
             START => {
                 self.start = (audit.now_ps(), account);
                 self.behind_start_ps = audit.behind_long_ps();
@@ -216,10 +216,10 @@ impl Window {
                 self.work.backlog_end = work_ns;
                 self.next_mark = self.length.warm_up + measured + measured * PATIENCE + PATIENCE_STEP;
                 self.give_up_ps = audit.now_ps().saturating_add(self.patience_ps);
-                self.look = END + 1;
+                self.sample = END + 1;
                 return self.check.is_overloaded() || audit.measured_is_done();
             }
-            look if look > END => {
+            sample if sample > END => {
                 self.next_mark = number + PATIENCE_STEP;
                 return audit.now_ps() >= self.give_up_ps || audit.measured_is_done();
             }
@@ -229,16 +229,17 @@ impl Window {
         false
     }
 
-    /// The next mark is that of the next look. A short run is looked at only where it has to be: two looks at one request
+    /// The next mark is that of the next sample. A short run has only the samples that it needs: two at one request
     /// would push each other aside.
     fn pass_mark(&mut self) {
         let Length { warm_up, measured } = self.length;
-        self.look += 1;
-        if measured < 2 * LOOKS {
-            self.look =
-                [HALF, THREE_QUARTERS, END].into_iter().find(|&mark| self.look <= mark).unwrap_or(END);
+        self.sample += 1;
+        if measured < 2 * BACKLOG_SAMPLES {
+            self.sample =
+                [HALF, THREE_QUARTERS, END].into_iter().find(|&mark| self.sample <= mark).unwrap_or(END);
         }
-        self.next_mark = warm_up + (u128::from(measured) * u128::from(self.look) / u128::from(LOOKS)) as u64;
+        self.next_mark =
+            warm_up + (u128::from(measured) * u128::from(self.sample) / u128::from(BACKLOG_SAMPLES)) as u64;
     }
 
     /// The measured part ends here.

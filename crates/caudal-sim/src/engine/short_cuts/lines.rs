@@ -1,7 +1,7 @@
 //! Pools whose tasks run to completion, first come first served: queues without a discipline to ask.
 //!
-//! What a worker begins it finishes, so only tasks that nobody has started wait, every event of a running worker
-//! is a completion, and a thief may take whatever waits. [`Step`](crate::engine::general::step::Step) under
+//! A worker finishes each task that it begins. So all waiting tasks are unstarted, every event of a running worker is a completion, and
+//! a thief may take any waiting task. [`Step`](crate::engine::general::step::Step) under
 //! [`Fcfs`](caudal_policy::discipline::Fcfs) does the same with more questions; tests hold the one against the
 //! other.
 
@@ -181,7 +181,7 @@ impl Scheduling for Lines {
         waiting + running.map(left_ps).sum::<u64>()
     }
 
-    fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
+    fn unaccounted_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
         if core.workers[worker].phase == Phase::Running { core.slice_done_ps(worker) } else { 0 }
     }
 

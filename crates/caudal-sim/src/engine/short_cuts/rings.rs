@@ -2,7 +2,7 @@
 
 use caudal_policy::TaskId;
 use caudal_policy::discipline::ProcessorSharingConfig;
-use caudal_policy::discipline::round_robin::{Ring, Turns};
+use caudal_policy::discipline::round_robin::{Ring, Slicing};
 
 use crate::engine::general::core::{Core, Phase};
 use crate::engine::general::scheduling::{Expired, Scheduling};
@@ -19,22 +19,22 @@ pub(in crate::engine) struct Rings {
 }
 
 impl Rings {
-    /// The pools of `run`, whose cores take turns as `config` says.
+    /// The pools of `run`, whose cores slice their time as `config` says.
     pub(in crate::engine) fn of(run: &Run<'_>, config: &ProcessorSharingConfig) -> Rings {
-        let turns = Turns {
+        let slicing = Slicing {
             slice_ps: config.quantum.0.saturating_add(run.costs.overrun.0),
             switch_ps: run.costs.preemption.0,
             fresh: config.fresh,
             lone: config.lone,
             started_max: config.started_max,
         };
-        Rings::new(run.system.cores as usize, turns, run.costs.probe_factor)
+        Rings::new(run.system.cores as usize, slicing, run.costs.probe_factor)
     }
 
-    fn new(workers: usize, turns: Turns, stretch: f64) -> Rings {
-        let rings = (0..workers).map(|_| Ring::new(turns)).collect();
+    fn new(workers: usize, slicing: Slicing, stretch: f64) -> Rings {
+        let rings = (0..workers).map(|_| Ring::new(slicing)).collect();
         let paused_until_ps = vec![0; workers].into_boxed_slice();
-        Rings { rings, stretch, switch_ps: turns.switch_ps, paused_until_ps }
+        Rings { rings, stretch, switch_ps: slicing.switch_ps, paused_until_ps }
     }
 
     /// The time to which what a ring has done counts: a ring that was put off has done what it had done
@@ -53,7 +53,7 @@ impl Rings {
         }
     }
 
-    /// Brings the ring of `worker`, if it turns, to where it stands in the order of events.
+    /// Brings the ring of `worker`, if it rotates, to where it stands in the order of events.
     #[inline(always)]
     fn advance<O: Sink>(&mut self, core: &Core<O>, worker: usize) {
         if core.workers[worker].phase == Phase::Running {
@@ -96,7 +96,7 @@ impl Scheduling for Rings {
                 ring.admit(now_ps, TaskId(task), work_ps);
                 self.reschedule(core, pool);
             }
-            // It looks for work elsewhere or pays for something: the ring begins when that is over.
+            // It searches for work elsewhere or pays for something: the ring begins when that is over.
             _ => ring.admit_unstarted(TaskId(task), work_ps),
         }
         self.mark(core, pool);
@@ -113,7 +113,7 @@ impl Scheduling for Rings {
         core.account.busy_ps += u128::from(entry.remaining_ps);
         core.account.preemptions += done.preemptions;
         core.account.switching_ps += u128::from(done.preemptions * self.switch_ps);
-        core.book(worker, &entry, self.stretch);
+        core.account_for(worker, &entry, self.stretch);
         self.mark(core, worker);
         Expired::Completed(task)
     }
@@ -187,7 +187,7 @@ impl Scheduling for Rings {
         self.rings[pool].left_ps(self.worked_until_ps(core, pool))
     }
 
-    fn unbooked_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
+    fn unaccounted_ps<O: Sink>(&mut self, core: &mut Core<O>, worker: usize) -> u64 {
         self.advance(core, worker);
         self.rings[worker].done_ps(self.worked_until_ps(core, worker))
     }

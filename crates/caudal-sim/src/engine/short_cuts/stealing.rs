@@ -1,9 +1,8 @@
 //! A queue a core, first come first served, work stealing, on the same cores all the time, without an observer.
 //!
-//! What is simulated most when systems are compared. Here nothing is ever stopped, no core comes or goes, and
-//! dispatch asks nothing, so little is left to look up: a worker runs, looks around, looks around for the last
-//! time because a task has come, or steals. The general host does the same with three times the instructions;
-//! tests hold the one against the other.
+//! These systems are simulated most when systems are compared. Here no task is ever stopped, no core is granted or revoked, and
+//! dispatch reads no counts. So a worker runs a task, walks, makes the last check of its walk because its own pool has got a task, or
+//! steals. The general loop does the same with three times the instructions; tests compare the two.
 
 use std::sync::atomic::AtomicBool;
 
@@ -33,11 +32,11 @@ struct Worker {
     /// Does it run a long request?
     long: Long,
     queue: Queue,
-    /// The pool that it steals from, or looks at for the last time.
+    /// The pool that it steals from, or checks last.
     victim: u16,
-    /// Workers that steal from its pool, or look at it for the last time.
+    /// Workers that steal from its pool, or check it last.
     visitors: u16,
-    /// The request that it runs; only those that wait stand in the slab, which is small then.
+    /// The request that it runs; only requests that wait are in the slab, which is small then.
     running: Request,
 }
 
@@ -54,7 +53,7 @@ struct Request {
     counts: bool,
 }
 
-/// One that does.
+/// A request that waits.
 #[derive(Clone, Copy)]
 struct Waiting {
     arrival_ps: u64,
@@ -185,7 +184,7 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
             let arrival = self.events.keys.before(arrival_ps);
             self.events_before(arrival);
             if Keys::is_far(arrival) {
-                self.look_farther();
+                self.rebase_to_next();
             } else if self.at_arrival() {
                 break;
             }
@@ -207,7 +206,7 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
             }
             if alarm < next {
                 let worker = self.at_event(alarm);
-                self.look_up(worker);
+                self.after_alarm(worker);
             } else {
                 self.at_worker(next);
             }
@@ -222,7 +221,7 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
         while !self.measured.are_done() && !is_set(self.stop) {
             let next = self.events.min().min(self.thieves.key());
             if Keys::is_far(next) {
-                self.look_farther();
+                self.rebase_to_next();
             } else {
                 self.events_before(next + 1);
             }
@@ -242,7 +241,7 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
 
     /// All that is left lies too far ahead for keys to tell it apart.
     #[cold]
-    fn look_farther(&mut self) {
+    fn rebase_to_next(&mut self) {
         let next_ps = [self.source.peek_ps(), self.events.first_ps(), self.thieves.first_ps()];
         self.rebase(next_ps.into_iter().flatten().min().unwrap_or(self.now_ps));
     }
@@ -289,7 +288,7 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
 
     #[inline(always)]
     fn arrive(&mut self, pool: usize, request: Request) {
-        if self.events.doing(pool) == Doing::Looking {
+        if self.events.doing(pool) == Doing::Walking {
             let called = self.thieves.call(&mut self.events, pool, self.now_ps);
             if called.alone && self.workers[pool].visitors == 0 {
                 // Whatever comes until then, this request is the next that the worker runs.
@@ -298,7 +297,7 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
             }
             self.workers[pool].victim = called.last as u16;
             self.workers[called.last].visitors += 1;
-            self.events.set(pool, called.end_ps, Doing::LookingLate);
+            self.events.set(pool, called.end_ps, Doing::LastCheck);
         }
         let task = self.insert(request);
         self.workers[pool].queue.push_back(&mut self.tasks, task);
@@ -369,17 +368,17 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
         match Events::<LEVELS>::doing_by(key) {
             Doing::Running => {
                 self.complete(worker);
-                self.run_or_look(worker);
+                self.run_or_walk(worker);
             }
             Doing::Stealing => self.after_steal(worker),
-            Doing::LookingLate => self.after_look(worker),
-            Doing::Looking => self.look_up(worker),
+            Doing::LastCheck => self.after_last_check(worker),
+            Doing::Walking => self.after_alarm(worker),
         }
     }
 
     #[inline(always)]
-    fn look_up(&mut self, worker: usize) {
-        if let Some(victim) = self.thieves.look_up(&mut self.events, worker, self.now_ps) {
+    fn after_alarm(&mut self, worker: usize) {
+        if let Some(victim) = self.thieves.after_alarm(&mut self.events, worker, self.now_ps) {
             self.start_steal(worker, victim);
         }
     }
@@ -400,9 +399,9 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
         }
     }
 
-    /// `worker` turns to the oldest task of its pool, or looks around.
+    /// `worker` runs the oldest task of its pool, or begins to walk.
     #[inline(always)]
-    fn run_or_look(&mut self, worker: usize) {
+    fn run_or_walk(&mut self, worker: usize) {
         let Some(request) = self.take(worker) else {
             return self.thieves.join(&mut self.events, worker, self.now_ps);
         };
@@ -422,16 +421,16 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
         self.events.set(worker, start_ps + work_ps, Doing::Running);
     }
 
-    /// The last look of `worker` is over; its own pool comes first.
+    /// The last check of `worker` is over; its own pool comes first.
     #[inline(always)]
-    fn after_look(&mut self, worker: usize) {
+    fn after_last_check(&mut self, worker: usize) {
         let last = self.workers[worker].victim as usize;
         self.workers[last].visitors -= 1;
         if self.workers[worker].queue.len() > 0 {
             self.thieves.end(worker, self.now_ps);
-            return self.run_or_look(worker);
+            return self.run_or_walk(worker);
         }
-        if let Some(victim) = self.thieves.look(&mut self.events, worker, self.now_ps) {
+        if let Some(victim) = self.thieves.finish_last_check(&mut self.events, worker, self.now_ps) {
             self.start_steal(worker, victim);
         }
     }
@@ -454,7 +453,7 @@ impl<'a, T: Thieves<LEVELS>, D: Blind, const LEVELS: u32> Stealing<'a, T, D, LEV
         self.account.steals += 1;
         if amount == 0 {
             self.account.steals_empty += 1;
-            return self.run_or_look(worker);
+            return self.run_or_walk(worker);
         }
         let first = self.take(victim).expect("the victim has as many tasks");
         if amount > 1 {
@@ -512,7 +511,7 @@ impl<T: Thieves<LEVELS>, const LEVELS: u32> Audit for Audited<'_, T, LEVELS> {
     fn account(&mut self) -> Account {
         let mut account = *self.accounts.0;
         account.held_ps = self.workers.len() as u128 * u128::from(self.now_ps);
-        account.looking_ps = self.thieves.looked_ps();
+        account.looking_ps = self.thieves.checked_ps();
         for (id, worker) in self.workers.iter().enumerate() {
             match self.events.doing(id) {
                 Doing::Running => {
@@ -520,13 +519,13 @@ impl<T: Thieves<LEVELS>, const LEVELS: u32> Audit for Audited<'_, T, LEVELS> {
                     let work_ps = source::work_ps(worker.running.service_ps, self.stretch);
                     account.busy_ps += u128::from(work_ps.saturating_sub(left_ps));
                     if left_ps >= work_ps {
-                        // It is still looking: arrivals come before workers of the same time.
-                        account.looking_ps -= self.thieves.booked_ps(id, self.events.due_ps(id) - work_ps);
-                        account.looking_ps += self.thieves.unbooked_ps(id, self.now_ps);
+                        // It still walks: arrivals come before workers of the same time.
+                        account.looking_ps -= self.thieves.counted_ps(id, self.events.due_ps(id) - work_ps);
+                        account.looking_ps += self.thieves.uncounted_ps(id, self.now_ps);
                     }
                 }
-                Doing::Looking | Doing::LookingLate => {
-                    account.looking_ps += self.thieves.unbooked_ps(id, self.now_ps);
+                Doing::Walking | Doing::LastCheck => {
+                    account.looking_ps += self.thieves.uncounted_ps(id, self.now_ps);
                 }
                 Doing::Stealing => {}
             }

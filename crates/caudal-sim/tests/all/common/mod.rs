@@ -7,7 +7,7 @@ pub(crate) mod strategies;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use caudal_config::coherence::{self, Host};
+use caudal_config::coherence::{self, SystemHost};
 use caudal_config::{Costs, Pools, System};
 use caudal_policy::Picos;
 use caudal_policy::allocation::AllocationConfig;
@@ -124,7 +124,7 @@ impl Case {
             allocation: self.allocation,
             ..System::single_queue(self.cores)
         };
-        let wrong = coherence::check(&system, &self.costs, Host::Simulator);
+        let wrong = coherence::check(&system, &self.costs, SystemHost::Simulator);
         assert!(wrong.is_empty(), "{self:?}: {}", wrong[0]);
         let service = self.sizes.compile();
         let gap_ps = service.mean_ps() / (self.load * f64::from(self.cores));

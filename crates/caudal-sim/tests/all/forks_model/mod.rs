@@ -60,7 +60,7 @@ type Piece = (usize, Option<usize>, u32, u32);
 enum State {
     Waits,
     Runs(Piece),
-    Looks,
+    ChecksRequests,
     Tries,
     Moves(Piece),
 }
@@ -93,12 +93,12 @@ pub(crate) struct Found {
     pub(crate) attempts: u64,
     pub(crate) steals: u64,
     pub(crate) forks: u64,
-    pub(crate) looks: u64,
+    pub(crate) checks: u64,
     pub(crate) marked: u64,
-    /// By request: when it was marked by a look, if it was.
+    /// By request: when it was marked by a check of the requests, if it was.
     pub(crate) marked_ps: Vec<Option<u64>>,
-    /// Each request that ran at a look and not just from then on, with the time of the look.
-    pub(crate) ran_at_looks: Vec<(usize, u64)>,
+    /// Each request that ran at a check and not just from then on, with the time of the check.
+    pub(crate) ran_at_checks: Vec<(usize, u64)>,
     /// Requests that only some workers may help.
     pub(crate) long: u64,
     /// Time that workers have waited up to the last completion.
@@ -225,7 +225,7 @@ impl<'a> Model<'a> {
         match self.workers[worker].state {
             State::Runs((request, Some(node), ..)) => self.leaf_done(worker, request, node),
             State::Runs(_) => unreachable!("a request is admitted first"),
-            State::Looks => {
+            State::ChecksRequests => {
                 self.mark();
                 self.search(worker);
             }
@@ -262,13 +262,13 @@ impl<'a> Model<'a> {
         if !matches!(self.rules, Rules::TailControl(_)) {
             return self.search(worker);
         }
-        self.found.looks += 1;
+        self.found.checks += 1;
         let takes_ps = self.costs.look.0 * self.workers.len() as u64;
         if takes_ps == 0 {
             self.mark();
             return self.search(worker);
         }
-        self.set(worker, State::Looks, takes_ps);
+        self.set(worker, State::ChecksRequests, takes_ps);
     }
 
     fn leave(&mut self, worker: usize) {
@@ -288,7 +288,7 @@ impl<'a> Model<'a> {
             let seen: u64 = on_it.map(|worker| as_of_ps.saturating_sub(worker.since_ps)).sum();
             let processed_ps = self.requests[request].processed_ps + seen;
             if processed_ps > 0 {
-                self.found.ran_at_looks.push((request, self.now_ps));
+                self.found.ran_at_checks.push((request, self.now_ps));
             }
             let span_ps = if rules.span { self.span_left_ps(request) } else { 0 };
             let entry = &mut self.requests[request];

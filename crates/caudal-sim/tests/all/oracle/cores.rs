@@ -5,10 +5,10 @@ use caudal_policy::discipline::{Discipline, Order};
 use caudal_policy::{Instant, Picos};
 use caudal_sim::engine::Event;
 
-use super::host::{DISPATCH, Host};
+use super::host::{DISPATCH, OracleHost};
 use super::machine::Doing;
 
-impl<D: Discipline> Host<D> {
+impl<D: Discipline> OracleHost<D> {
     pub(crate) fn is_held(&self, pool: usize) -> bool {
         self.machine.workers_of(pool).any(|worker| self.machine.workers[worker].held)
     }
@@ -18,7 +18,7 @@ impl<D: Discipline> Host<D> {
         self.wake_lonely_thieves();
     }
 
-    /// Another pool is there to look at: those that had none to look at begin to.
+    /// Another pool is there to check: workers that had none to check begin to.
     fn wake_lonely_thieves(&mut self) {
         if self.order.is_empty() || self.machine.costs.steal_check.0 == 0 {
             return;
@@ -117,12 +117,12 @@ impl<D: Discipline> Host<D> {
 
     fn revoke_idle(&mut self) {
         let may_go = |worker: &usize| {
-            matches!(self.machine.workers[*worker].doing, Doing::Idle | Doing::Looking(_))
+            matches!(self.machine.workers[*worker].doing, Doing::Idle | Doing::Checking(_))
                 && self.is_spare(*worker)
         };
         let Some(worker) = (0..self.machine.workers.len()).rev().find(may_go) else { return };
         if self.machine.workers[worker].doing != Doing::Idle {
-            self.book_walk(worker);
+            self.account_for_walk(worker);
         }
         self.park(worker);
     }
@@ -201,7 +201,7 @@ impl<D: Discipline> Host<D> {
     }
 }
 
-impl<D: Discipline> Application for Host<D> {
+impl<D: Discipline> Application for OracleHost<D> {
     fn cores(&self) -> u32 {
         self.machine.workers.iter().filter(|worker| worker.held).count() as u32
     }
@@ -211,12 +211,12 @@ impl<D: Discipline> Application for Host<D> {
     }
 
     fn idle(&self) -> u32 {
-        let is_idle = |doing| matches!(doing, Doing::Idle | Doing::Looking(_));
+        let is_idle = |doing| matches!(doing, Doing::Idle | Doing::Checking(_));
         self.machine.workers.iter().filter(|worker| is_idle(worker.doing)).count() as u32
     }
 
     fn stealing(&self) -> u32 {
-        let is_walking = |doing| matches!(doing, Doing::Looking(_));
+        let is_walking = |doing| matches!(doing, Doing::Checking(_));
         self.machine.workers.iter().filter(|worker| is_walking(worker.doing)).count() as u32
     }
 

@@ -14,8 +14,8 @@ use caudal_policy::{Instant, Picos, PoolId, TaskId, WorkerId};
 use caudal_sim::engine::{Event, Run};
 use caudal_workload::{ArrivalSampler, Demand, ServiceSampler};
 
-use super::books::{Books, Record};
-use super::machine::{Doing, Machine, Task, View};
+use super::accounts::{Accounts, Record};
+use super::machine::{Doing, OracleMachine, Task, View};
 
 /// Streams of randomness, by number.
 pub(crate) const DISPATCH: u64 = 1;
@@ -43,8 +43,8 @@ struct Stall {
     number: u64,
 }
 
-pub(crate) struct Host<D> {
-    pub(crate) machine: Machine,
+pub(crate) struct OracleHost<D> {
+    pub(crate) machine: OracleMachine,
     pub(crate) disciplines: Vec<D>,
     dispatch: AnyDispatch,
     pub(crate) rebalance: AnyRebalance,
@@ -62,7 +62,7 @@ pub(crate) struct Host<D> {
     departures: u64,
     /// By core.
     stalls: Vec<Stall>,
-    pub(crate) books: Books,
+    pub(crate) accounts: Accounts,
     seed: u64,
     probe_factor: f64,
     /// Pools in the order of walks; empty if nobody walks.
@@ -81,19 +81,20 @@ enum Next {
     Tick,
 }
 
-impl<D: Discipline> Host<D> {
-    pub(crate) fn new(run: &Run<'_>, make: impl Fn() -> D) -> Host<D> {
+impl<D: Discipline> OracleHost<D> {
+    pub(crate) fn new(run: &Run<'_>, make: impl Fn() -> D) -> OracleHost<D> {
         let system = run.system;
         let sizes = system.pool_sizes().expect("pools that fit the machine");
         let sample = make();
         let counts_behind = sample.order() == Order::Queue && sample.lanes() == 1;
         let stay = system.allocation.triggers().is_none();
         let cores_max = if stay { system.cores_allocated } else { system.cores };
-        let machine = Machine::new(*run.costs, &sizes, cores_max, sample.lanes(), sample.stealable_lane());
+        let machine =
+            OracleMachine::new(*run.costs, &sizes, cores_max, sample.lanes(), sample.stealable_lane());
         let allocation = system.allocation.triggers().map(Triggered::new);
         let dispatch = AnyDispatch::from(system.dispatch);
         let (classes, long_ps) = (run.service.classes().len(), run.service.mean_ps() as u64);
-        let mut host = Host {
+        let mut host = OracleHost {
             disciplines: sizes.iter().map(|_| make()).collect(),
             rebalance: system.rebalance.into(),
             next_tick_ps: allocation.as_ref().and_then(Allocation::interval).map(|every| every.0),
@@ -109,7 +110,7 @@ impl<D: Discipline> Host<D> {
             deliveries: Vec::new(),
             departures: 0,
             stalls: Vec::new(),
-            books: Books::new((run.length, run.patience_ps()), classes, long_ps, counts_behind),
+            accounts: Accounts::new((run.length, run.patience_ps()), classes, long_ps, counts_behind),
             seed: run.seed,
             probe_factor: run.costs.probe_factor,
             order: Vec::new(),
@@ -171,7 +172,7 @@ impl<D: Discipline> Host<D> {
     pub(crate) fn run(mut self) -> Record {
         while let Some((at_ps, next)) = self.next_event() {
             let span_ps = at_ps - self.machine.now_ps;
-            self.books.pass(&mut self.machine, span_ps);
+            self.accounts.pass(&mut self.machine, span_ps);
             self.machine.now_ps = at_ps;
             match next {
                 Next::Arrival => {
@@ -189,13 +190,13 @@ impl<D: Discipline> Host<D> {
                 Next::Tick => self.at_tick(),
             }
             if self.next_arrival_ps.is_none() {
-                self.books.close(&self.machine);
-                if self.books.none_left() {
+                self.accounts.close(&self.machine);
+                if self.accounts.none_left() {
                     break;
                 }
             }
         }
-        self.books.into_record(self.machine)
+        self.accounts.into_record(self.machine)
     }
 
     fn next_event(&self) -> Option<(u64, Next)> {
@@ -237,7 +238,7 @@ impl<D: Discipline> Host<D> {
 
     fn at_arrival(&mut self) -> bool {
         let number = self.machine.tasks.len();
-        if self.books.before_arrival(number as u64, &self.machine) {
+        if self.accounts.before_arrival(number as u64, &self.machine) {
             return true;
         }
         self.draw_arrival();
@@ -257,7 +258,7 @@ impl<D: Discipline> Host<D> {
             quanta: 0,
             key: 0,
         });
-        self.books.arrived(number as u64);
+        self.accounts.arrived(number as u64);
         self.machine.account.offered_ps += u128::from(stretched_ps.max(service_ps));
         self.machine.log(Event::Arrived { number: number as u64, class, service_ps });
         let cost_ps = self.machine.costs.dispatcher.0;
@@ -376,7 +377,7 @@ impl<D: Discipline> Host<D> {
         match self.machine.workers[worker].doing {
             Doing::Running(task) => self.slice_ends(worker, task),
             Doing::Switching | Doing::Paying => self.become_free(worker),
-            Doing::Looking(place) => self.check_ends(worker, place),
+            Doing::Checking(place) => self.check_ends(worker, place),
             Doing::Stealing(from) => self.steal_ends(worker, from),
             Doing::Shedding(from) => self.shed_ends(worker, from),
             Doing::Allocating => self.open_worker(worker),
@@ -419,7 +420,7 @@ impl<D: Discipline> Host<D> {
     fn completed(&mut self, worker: usize, task: usize, pool: usize) {
         self.machine.pools[pool].unfinished -= 1;
         self.machine.account.completed += 1;
-        self.books.completed(task as u64, &self.machine.tasks[task], self.machine.now_ps);
+        self.accounts.completed(task as u64, &self.machine.tasks[task], self.machine.now_ps);
         self.machine.log(Event::Completed { worker: worker as u32, number: task as u64 });
         if self.rebalance.may_shed() {
             self.maybe_flag(worker);
@@ -436,7 +437,7 @@ impl<D: Discipline> Host<D> {
         self.machine.busy_for(worker, Doing::Switching, cost_ps);
     }
 
-    /// `worker` has nothing to do: it answers a flag, runs its pool's next task, looks elsewhere, or idles.
+    /// `worker` has nothing to do: it answers a flag, runs its pool's next task, searches elsewhere, or idles.
     pub(crate) fn become_free(&mut self, worker: usize) {
         self.machine.workers[worker].doing = Doing::Deciding;
         match self.machine.workers[worker].flag.take() {
@@ -472,7 +473,7 @@ impl<D: Discipline> Host<D> {
 
 /// What dispatch sees.
 struct Seen<'a> {
-    machine: &'a Machine,
+    machine: &'a OracleMachine,
     open: Vec<usize>,
     task: usize,
 }

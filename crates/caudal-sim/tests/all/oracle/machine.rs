@@ -7,7 +7,7 @@ use caudal_policy::discipline::{End, Lane, Pool};
 use caudal_policy::{Picos, TaskId, WorkerId};
 use caudal_sim::engine::{Account, Event};
 
-/// A request; its index in [`Machine::tasks`] is its number.
+/// A request; its index in [`OracleMachine::tasks`] is its number.
 pub(crate) struct Task {
     pub(crate) class: u8,
     pub(crate) arrival_ps: u64,
@@ -35,7 +35,7 @@ pub(crate) enum Doing {
     Switching,
     Paying,
     /// A check of the pool at this place of the order.
-    Looking(usize),
+    Checking(usize),
     /// From this pool.
     Stealing(usize),
     /// For this pool.
@@ -72,7 +72,7 @@ pub(crate) struct Lanes {
     pub(crate) inbound: u32,
 }
 
-pub(crate) struct Machine {
+pub(crate) struct OracleMachine {
     pub(crate) now_ps: u64,
     pub(crate) costs: Costs,
     pub(crate) tasks: Vec<Task>,
@@ -88,15 +88,15 @@ pub(crate) struct Machine {
     pub(crate) stopped: Option<usize>,
 }
 
-impl Machine {
+impl OracleMachine {
     pub(crate) fn new(
         costs: Costs,
         sizes: &[u32],
         cores_max: u32,
         lanes: u32,
         stealable_lane: Lane,
-    ) -> Machine {
-        let mut machine = Machine {
+    ) -> OracleMachine {
+        let mut machine = OracleMachine {
             now_ps: 0,
             costs,
             tasks: Vec::new(),
@@ -227,7 +227,7 @@ impl Worker {
 
 /// One pool of the machine, for its discipline.
 pub(crate) struct View<'a> {
-    pub(crate) machine: &'a mut Machine,
+    pub(crate) machine: &'a mut OracleMachine,
     pub(crate) pool: usize,
 }
 

@@ -1,7 +1,7 @@
 //! A second simulator, as plain as it can be, to hold the engine against.
 //!
 //! Nothing here is fast and nothing is skipped: every check of a walk and every quantum is an event, the
-//! next event is found by looking at all of them, queues are vectors, tasks are never forgotten, books are
+//! next event is found by looking at all of them, queues are vectors, tasks are never forgotten, accounts are
 //! kept by adding up after each event. It drives the same pure policies and draws from the same samplers,
 //! so that the results must be equal to the bit.
 //!
@@ -11,9 +11,9 @@
 //! | `host` | the event loop, arrivals, dispatch |
 //! | `moves` | walks, steals, flags, sheds |
 //! | `cores` | allocation |
-//! | `books` | the measured window and its statistics |
+//! | `accounts` | the measured window and its statistics |
 
-mod books;
+mod accounts;
 mod cores;
 mod host;
 mod machine;
@@ -21,9 +21,10 @@ mod moves;
 
 use caudal_sim::engine::Run;
 
-pub(crate) use books::{ClassTotals, Record};
+pub(crate) use accounts::{ClassTotals, Record};
 
 /// Simulates `run` step by step.
 pub(crate) fn simulate(run: &Run<'_>) -> Record {
-    caudal_policy::with_discipline!(run.system.discipline, |make: Type| host::Host::new(run, make).run())
+    caudal_policy::with_discipline!(run.system.discipline, |make: Type| host::OracleHost::new(run, make)
+        .run())
 }

@@ -5,10 +5,10 @@ use caudal_policy::rebalance::Rebalance;
 use caudal_policy::{Instant, Picos, TaskId};
 use caudal_sim::engine::Event;
 
-use super::host::{FLAG, Host, ORDER, THIEF, WALK};
+use super::host::{FLAG, ORDER, OracleHost, THIEF, WALK};
 use super::machine::{Doing, View};
 
-impl<D: Discipline> Host<D> {
+impl<D: Discipline> OracleHost<D> {
     /// Draws the order in which all walks go; it stays empty if nobody walks.
     pub(crate) fn draw_order(&mut self) {
         let pools = self.machine.pools.len();
@@ -26,7 +26,7 @@ impl<D: Discipline> Host<D> {
         self.order[place % self.order.len()]
     }
 
-    /// The first place of the walk of `worker`, from `from` on, that it may look at.
+    /// The first place of the walk of `worker`, from `from` on, that it may check.
     fn place_from(&self, worker: usize, from: usize) -> Option<usize> {
         let own = self.machine.workers[worker].pool;
         (from..self.machine.workers[worker].walk_end)
@@ -46,47 +46,47 @@ impl<D: Discipline> Host<D> {
             return self.walk_at_once(worker, start);
         }
         match self.place_from(worker, start) {
-            Some(place) => self.look_at(worker, place),
+            Some(place) => self.begin_check(worker, place),
             None => self.go_idle(worker),
         }
     }
 
-    fn look_at(&mut self, worker: usize, place: usize) {
+    fn begin_check(&mut self, worker: usize, place: usize) {
         let check_ps = self.machine.costs.steal_check.0;
-        self.machine.busy_for(worker, Doing::Looking(place), check_ps);
+        self.machine.busy_for(worker, Doing::Checking(place), check_ps);
     }
 
-    /// At the end of a check: a flag, then tasks of its own pool, then what it looked at, then the next.
+    /// At the end of a check: a flag, then tasks of its own pool, then what it has checked, then the next.
     pub(crate) fn check_ends(&mut self, worker: usize, place: usize) {
         if let Some(from) = self.machine.workers[worker].flag.take() {
-            self.book_walk(worker);
+            self.account_for_walk(worker);
             return self.start_shed(worker, from);
         }
         self.machine.workers[worker].doing = Doing::Deciding;
         if self.finds_own(worker) {
-            return self.book_walk(worker);
+            return self.account_for_walk(worker);
         }
         let victim = self.pool_at(place);
         if !self.machine.stealable(victim).is_empty() {
             return self.start_steal(worker, victim);
         }
         if let Some(next) = self.place_from(worker, place + 1) {
-            return self.look_at(worker, next);
+            return self.begin_check(worker, next);
         }
-        self.book_walk(worker);
+        self.account_for_walk(worker);
         if !self.maybe_yield_after_walk(worker) {
             self.start_walk(worker);
         }
     }
 
-    /// A walk is over: its time goes into the books.
-    pub(crate) fn book_walk(&mut self, worker: usize) {
+    /// A walk is over: its time goes into the accounts.
+    pub(crate) fn account_for_walk(&mut self, worker: usize) {
         let span_ps = self.machine.now_ps - self.machine.workers[worker].walk_began_ps;
         self.machine.account.looking_ps += u128::from(span_ps);
     }
 
     fn start_steal(&mut self, worker: usize, victim: usize) {
-        self.book_walk(worker);
+        self.account_for_walk(worker);
         let cost_ps = self.machine.costs.steal.0;
         self.machine.account.moving_ps += u128::from(cost_ps);
         self.machine.busy_for(worker, Doing::Stealing(victim), cost_ps);

@@ -322,7 +322,7 @@ impl Preset {
                 .header
                 .as_ref()
                 .is_some_and(|header| names.iter().all(|name| header.iter().any(|found| found == name))),
-            Rows(looks) => sample.header.is_none() && !sample.rows.is_empty() && looks(sample),
+            Rows(matches) => sample.header.is_none() && !sample.rows.is_empty() && matches(sample),
             Begins(begin) => {
                 let name = sample.header.as_ref().and_then(|header| header.first().cloned());
                 let field = || sample.rows.first().and_then(|row| row.get(0)).map(crate::input::text);

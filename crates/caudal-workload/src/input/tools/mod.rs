@@ -229,9 +229,9 @@ impl Names {
     }
 }
 
-/// Do at least two lines, and two of three, look so?
-fn most(lines: &[&str], looks: impl Fn(&str) -> bool) -> bool {
-    let alike = lines.iter().filter(|line| looks(line)).count();
+/// Do at least two lines, and two of three, match?
+fn most(lines: &[&str], matches: impl Fn(&str) -> bool) -> bool {
+    let alike = lines.iter().filter(|line| matches(line)).count();
     alike >= 2 && 3 * alike >= 2 * lines.len()
 }
 

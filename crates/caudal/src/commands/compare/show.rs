@@ -1,4 +1,4 @@
-//! A comparison as text: who is better at what, or every statistic.
+//! A comparison as text: which system is better at what, or every statistic. `caudal compare` calls it.
 
 use caudal_stats::Estimate;
 use caudal_stats::paired::Verdict;
@@ -112,7 +112,7 @@ fn who_is_better(compared: &Compared) -> String {
             Verdict::Worse => 1,
             Verdict::Undecided => {
                 let first =
-                    if at == 0 { "it is not decided who is better" } else { "nobody is certainly better" };
+                    if at == 0 { "it is not decided which is better" } else { "neither is certainly better" };
                 return format!("{first}{whose}");
             }
         };

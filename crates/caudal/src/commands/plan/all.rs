@@ -7,7 +7,7 @@ use crate::answer::Screen;
 use caudal_results::table::{Table, digits, estimate, time};
 
 /// The meaning of the table's marks.
-const MARKS: &str = "A load or a number of cores with a ? was met in short runs only, which flatter near a full machine; the \
+const MARKS: &str = "A load or a number of cores with a ? was met in short runs only, which are too optimistic near saturation; the \
                      note says how far it was confirmed. undecided at: the next one where the simulation could not tell, if it \
                      is nearer than missed at, the next one at which a target is certainly missed. ±: half of the confidence \
                      interval, in percent; ±?: no upper end is known; ≤: the upper end, where the interval is wider than \

@@ -1,4 +1,4 @@
-//! What a table says, and what simulation says of it, in sentences.
+//! Sentences on a table of thresholds, and on what simulation has shown of it.
 
 use caudal_tune::thresholds::{JudgedPolicy, Refined, Row, ThresholdAnswer, changes};
 

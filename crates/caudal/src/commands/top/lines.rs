@@ -1,4 +1,4 @@
-//! What a look shows: a line a class, a line a worker.
+//! The text of a sample of `caudal top`: a line a class, a line a worker.
 
 use caudal_rt::stats::{ClassStats, Snapshot, WorkerStats};
 use serde_json::{Value, json};
@@ -21,13 +21,13 @@ pub(super) fn rate(per_s: f64) -> String {
     }
 }
 
-fn per_s(count: u64, look: &Snapshot) -> f64 {
-    count as f64 / (look.interval_ns as f64 / 1e9).max(1e-9)
+fn per_s(count: u64, sample: &Snapshot) -> f64 {
+    count as f64 / (sample.interval_ns as f64 / 1e9).max(1e-9)
 }
 
 /// Requests of a class that ended, a second.
-pub(super) fn class_rate(class: &ClassStats, look: &Snapshot) -> f64 {
-    per_s(class.sojourn.count(), look)
+pub(super) fn class_rate(class: &ClassStats, sample: &Snapshot) -> f64 {
+    per_s(class.sojourn.count(), sample)
 }
 
 /// A percentile of a histogram of times; none where nothing was recorded.
@@ -36,11 +36,11 @@ fn percentile(histogram: &caudal_rt::histogram::Histogram, percentile: f64) -> S
 }
 
 /// The cells of a class.
-pub(super) fn class(class: &ClassStats, look: &Snapshot) -> Vec<String> {
+pub(super) fn class(class: &ClassStats, sample: &Snapshot) -> Vec<String> {
     let preemptions = class.preemptions.mean();
     vec![
         class.name.clone(),
-        rate(class_rate(class, look)),
+        rate(class_rate(class, sample)),
         percentile(&class.sojourn, 50.0),
         percentile(&class.sojourn, 99.0),
         percentile(&class.sojourn, 99.9),
@@ -52,7 +52,7 @@ pub(super) fn class(class: &ClassStats, look: &Snapshot) -> Vec<String> {
 }
 
 /// The cells of a worker.
-pub(super) fn worker(number: usize, worker: &WorkerStats, look: &Snapshot) -> Vec<String> {
+pub(super) fn worker(number: usize, worker: &WorkerStats, sample: &Snapshot) -> Vec<String> {
     let shares = worker.shares().map(|share| format!("{:.1} %", 100.0 * share));
     let [busy, scheduling, idle] = shares;
     let stuck = if worker.stuck { " (stuck)" } else { "" };
@@ -61,24 +61,24 @@ pub(super) fn worker(number: usize, worker: &WorkerStats, look: &Snapshot) -> Ve
         busy,
         scheduling,
         idle,
-        rate(per_s(worker.finished, look)),
+        rate(per_s(worker.finished, sample)),
         worker.inside.to_string(),
         worker.inbox.to_string(),
         worker.running.as_ref().map_or_else(|| "–".to_owned(), |class| format!("{class}{stuck}")),
     ]
 }
 
-/// The part of the look in which others had the worker's core.
-fn waited(worker: &WorkerStats, look: &Snapshot) -> f64 {
-    (worker.waited_ns as f64 / (look.interval_ns as f64).max(1.0)).min(1.0)
+/// The part of the sample in which others had the worker's core.
+fn waited(worker: &WorkerStats, sample: &Snapshot) -> f64 {
+    (worker.waited_ns as f64 / (sample.interval_ns as f64).max(1.0)).min(1.0)
 }
 
-/// Warnings: the fault that the look shows and what to do about it, a line each.
-pub(super) fn warnings(look: &Snapshot) -> Vec<String> {
+/// Warnings: the fault that the sample shows and what to do about it, a line each.
+pub(super) fn warnings(sample: &Snapshot) -> Vec<String> {
     let mut lines = Vec::new();
-    let starved: Vec<String> = (look.workers.iter().enumerate())
+    let starved: Vec<String> = (sample.workers.iter().enumerate())
         .filter(|(_, worker)| worker.starved)
-        .map(|(number, worker)| format!("worker {number} {:.0} %", 100.0 * waited(worker, look)))
+        .map(|(number, worker)| format!("worker {number} {:.0} %", 100.0 * waited(worker, sample)))
         .collect();
     if !starved.is_empty() {
         lines.push(format!(
@@ -86,11 +86,11 @@ pub(super) fn warnings(look: &Snapshot) -> Vec<String> {
             starved.join(", ")
         ));
     }
-    if look.overloaded {
+    if sample.overloaded {
         lines.push("overloaded: more requests come than the workers can do; those that have not started wait or are refused".to_owned());
     }
     let unprobed: Vec<&str> =
-        look.classes.iter().filter(|class| class.unprobed).map(|class| &*class.name).collect();
+        sample.classes.iter().filter(|class| class.unprobed).map(|class| &*class.name).collect();
     if !unprobed.is_empty() {
         lines.push(format!(
             "without probes: nothing can pre-empt requests of {}; build with `cargo caudal build` or `caudal cc`",
@@ -101,36 +101,36 @@ pub(super) fn warnings(look: &Snapshot) -> Vec<String> {
 }
 
 /// `5 s of kv (1234), up 60 s; stalls: raw`
-pub(super) fn head(look: &Snapshot) -> String {
-    let (name, pid) = (&look.runtime.name, look.runtime.pid);
-    let (interval, uptime) = (time(look.interval_ns as f64), time(look.uptime_ns as f64));
+pub(super) fn head(sample: &Snapshot) -> String {
+    let (name, pid) = (&sample.runtime.name, sample.runtime.pid);
+    let (interval, uptime) = (time(sample.interval_ns as f64), time(sample.uptime_ns as f64));
     format!("{interval} of {name} ({pid}), up {uptime}; times are raw: stalls of the machine are in them")
 }
 
-/// Events that happened in the look, and the stacks.
-pub(super) fn counters(look: &Snapshot) -> String {
-    let events = look.counters.all();
+/// Events that happened in the sample, and the stacks.
+pub(super) fn counters(sample: &Snapshot) -> String {
+    let events = sample.counters.all();
     let events: Vec<String> = events
         .iter()
         .filter(|(_, count)| *count > 0)
         .map(|(name, count)| format!("{name} {count}"))
         .collect();
     let events = if events.is_empty() { "no failures".to_owned() } else { events.join(", ") };
-    format!("{events}; {} of at most {} stacks", look.stacks.mapped, look.stacks.limit)
+    format!("{events}; {} of at most {} stacks", sample.stacks.mapped, sample.stacks.limit)
 }
 
-/// The whole look as plain tables.
-pub(super) fn tables(look: &Snapshot) -> String {
+/// The whole sample as plain tables.
+pub(super) fn tables(sample: &Snapshot) -> String {
     let mut classes = Table::new(&CLASS_HEADS);
-    look.classes.iter().for_each(|of| classes.row(class(of, look)));
+    sample.classes.iter().for_each(|of| classes.row(class(of, sample)));
     let mut workers = Table::new(&WORKER_HEADS);
-    look.workers.iter().enumerate().for_each(|(number, of)| workers.row(worker(number, of, look)));
-    let warnings: String = warnings(look).iter().map(|line| format!("{line}\n")).collect();
-    format!("{}\n\n{classes}\n{workers}\n{}\n{warnings}", head(look), counters(look))
+    sample.workers.iter().enumerate().for_each(|(number, of)| workers.row(worker(number, of, sample)));
+    let warnings: String = warnings(sample).iter().map(|line| format!("{line}\n")).collect();
+    format!("{}\n\n{classes}\n{workers}\n{}\n{warnings}", head(sample), counters(sample))
 }
 
-/// The look as one object.
-pub(super) fn json(id: &str, look: &Snapshot) -> Value {
+/// The sample as one object.
+pub(super) fn json(id: &str, sample: &Snapshot) -> Value {
     let of_class = |class: &ClassStats| {
         let times = |histogram: &caudal_rt::histogram::Histogram| match histogram.is_empty() {
             true => Value::Null,
@@ -143,7 +143,7 @@ pub(super) fn json(id: &str, look: &Snapshot) -> Value {
             if histogram.is_empty() { Value::Null } else { json!(histogram.mean()) }
         };
         json!({
-            "class": class.name, "requests": class.sojourn.count(), "rate_per_s": class_rate(class, look),
+            "class": class.name, "requests": class.sojourn.count(), "rate_per_s": class_rate(class, sample),
             "sojourn_ns": times(&class.sojourn), "queueing_ns": times(&class.queueing),
             "service_ns": times(&class.service), "lateness_ns": times(&class.lateness),
             "sections_ns": times(&class.sections), "unprobed": class.unprobed,
@@ -159,9 +159,9 @@ pub(super) fn json(id: &str, look: &Snapshot) -> Value {
         })
     };
     json!({
-        "runtime": id, "name": look.runtime.name, "uptime_ns": look.uptime_ns, "interval_ns": look.interval_ns,
-        "stalls": look.stalls, "classes": look.classes.iter().map(of_class).collect::<Vec<_>>(),
-        "workers": look.workers.iter().enumerate().map(of_worker).collect::<Vec<_>>(),
-        "counters": look.counters, "stacks": look.stacks, "overloaded": look.overloaded,
+        "runtime": id, "name": sample.runtime.name, "uptime_ns": sample.uptime_ns, "interval_ns": sample.interval_ns,
+        "stalls": sample.stalls, "classes": sample.classes.iter().map(of_class).collect::<Vec<_>>(),
+        "workers": sample.workers.iter().enumerate().map(of_worker).collect::<Vec<_>>(),
+        "counters": sample.counters, "stacks": sample.stacks, "overloaded": sample.overloaded,
     })
 }

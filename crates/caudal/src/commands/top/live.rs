@@ -19,8 +19,8 @@ use super::{failed, gone, no_terminal};
 use crate::exit::Failure;
 use crate::global::Global;
 
-/// How often the keyboard and the wish to stop are looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often the keyboard and the wish to stop are polled.
+const POLL_EVERY: Duration = Duration::from_millis(50);
 
 /// How watching ended.
 enum End {
@@ -34,10 +34,10 @@ pub(super) fn run(client: Client, id: &str, interval: Duration, global: &Global)
     if !std::io::stdout().is_terminal() {
         return Err(no_terminal());
     }
-    let looks = ask(client, interval);
+    let samples = ask(client, interval);
     crate::global::before_exit(ratatui::restore);
     let mut terminal = ratatui::try_init().into_diagnostic()?;
-    let ended = watch(&mut terminal, &looks, global);
+    let ended = watch(&mut terminal, &samples, global);
     ratatui::restore();
     match ended.map_err(|error| Failure(format!("the terminal can not be drawn on: {error}")))? {
         End::Asked => Ok(()),
@@ -67,13 +67,13 @@ fn ask(mut client: Client, interval: Duration) -> Receiver<Result<Snapshot, AskE
 
 fn watch(
     terminal: &mut DefaultTerminal,
-    looks: &Receiver<Result<Snapshot, AskError>>,
+    samples: &Receiver<Result<Snapshot, AskError>>,
     global: &Global,
 ) -> std::io::Result<End> {
     let mut state = State::default();
     let mut changed = true;
     while !global.stop.load(Relaxed) {
-        match looks.try_recv() {
+        match samples.try_recv() {
             Ok(Ok(snapshot)) => changed |= state.take(snapshot),
             Ok(Err(AskError::Gone)) => {
                 return Ok(End::Gone(state.last().map_or_else(|| "the runtime is gone".to_owned(), gone)));
@@ -86,7 +86,7 @@ fn watch(
             terminal.draw(|frame| view::draw(frame, &state))?;
         }
         changed = false;
-        if event::poll(LOOK_EVERY)? {
+        if event::poll(POLL_EVERY)? {
             match event::read()? {
                 Event::Key(key) if key.kind == KeyEventKind::Press => {
                     if !press(key, &mut state) {

@@ -1,4 +1,4 @@
-//! What the live view draws.
+//! The live view of `caudal top`: tables of classes, workers and counters. `live` draws it.
 
 use std::cmp::Reverse;
 
@@ -48,11 +48,11 @@ impl Sort {
     }
 }
 
-/// The looks and choices that the view draws.
+/// The samples and choices that the view draws.
 #[derive(Debug, Default)]
 pub(super) struct State {
     last: Option<Snapshot>,
-    look: Option<Snapshot>,
+    sample: Option<Snapshot>,
     pub(super) paused: bool,
     pub(super) sort: Sort,
 }
@@ -60,12 +60,12 @@ pub(super) struct State {
 impl State {
     /// Another snapshot has come; is there anything new to draw?
     pub(super) fn take(&mut self, snapshot: Snapshot) -> bool {
-        let look = self.last.as_ref().map(|last| snapshot.since(last));
+        let sample = self.last.as_ref().map(|last| snapshot.since(last));
         self.last = Some(snapshot);
         if self.paused {
             return false;
         }
-        self.look = look;
+        self.sample = sample;
         true
     }
 
@@ -76,11 +76,11 @@ impl State {
 
 /// Draws it.
 pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
-    let Some(look) = &state.look else {
+    let Some(sample) = &state.sample else {
         return frame.render_widget(Paragraph::new("looking…"), frame.area());
     };
-    let classes = look.classes.len() as u16 + 2;
-    let warned = lines::warnings(look);
+    let classes = sample.classes.len() as u16 + 2;
+    let warned = lines::warnings(sample);
     let [head, of_classes, of_workers, counters, warnings, keys] = Layout::vertical([
         Constraint::Length(2),
         Constraint::Max(classes),
@@ -91,10 +91,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
     ])
     .areas(frame.area());
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    frame.render_widget(Paragraph::new(Line::styled(lines::head(look), bold)), head);
-    frame.render_widget(of_each_class(look, state.sort), of_classes);
-    frame.render_widget(of_each_worker(look, of_workers), of_workers);
-    frame.render_widget(Paragraph::new(lines::counters(look)), counters);
+    frame.render_widget(Paragraph::new(Line::styled(lines::head(sample), bold)), head);
+    frame.render_widget(of_each_class(sample, state.sort), of_classes);
+    frame.render_widget(of_each_worker(sample, of_workers), of_workers);
+    frame.render_widget(Paragraph::new(lines::counters(sample)), counters);
     let warned: Vec<Line<'_>> =
         warned.into_iter().map(|line| Line::styled(plain(line), bold.fg(Color::Red))).collect();
     frame.render_widget(Paragraph::new(warned), warnings);
@@ -104,8 +104,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
 }
 
 /// The order in which classes are shown.
-fn sorted(look: &Snapshot, sort: Sort) -> Vec<&ClassStats> {
-    let mut classes: Vec<&ClassStats> = look.classes.iter().collect();
+fn sorted(sample: &Snapshot, sort: Sort) -> Vec<&ClassStats> {
+    let mut classes: Vec<&ClassStats> = sample.classes.iter().collect();
     match sort {
         Sort::Class => {}
         Sort::Rate => classes.sort_by_key(|class| Reverse(class.sojourn.count())),
@@ -133,30 +133,30 @@ fn aligned(column: usize, text: String) -> Cell<'static> {
     Cell::from(if column == 0 { line.left_aligned() } else { line.right_aligned() })
 }
 
-fn of_each_class(look: &Snapshot, sort: Sort) -> Table<'static> {
-    let rows = sorted(look, sort).into_iter().map(|class| {
+fn of_each_class(sample: &Snapshot, sort: Sort) -> Table<'static> {
+    let rows = sorted(sample, sort).into_iter().map(|class| {
         Row::new(
-            lines::class(class, look).into_iter().enumerate().map(|(column, text)| aligned(column, text)),
+            lines::class(class, sample).into_iter().enumerate().map(|(column, text)| aligned(column, text)),
         )
     });
     let widths = [16, 10, 9, 9, 9, 12, 11, 11, 11].map(Constraint::Length);
     Table::new(rows, widths).header(heads(&lines::CLASS_HEADS)).column_spacing(1)
 }
 
-fn of_each_worker(look: &Snapshot, area: Rect) -> Table<'static> {
+fn of_each_worker(sample: &Snapshot, area: Rect) -> Table<'static> {
     // A line for the heads, and one for those that have no room.
     let room = usize::from(area.height.saturating_sub(2)).max(1);
-    let shown = if look.workers.len() <= room + 1 { look.workers.len() } else { room };
+    let shown = if sample.workers.len() <= room + 1 { sample.workers.len() } else { room };
     let row = |(number, worker): (usize, &WorkerStats)| {
-        let cells = lines::worker(number, worker, look);
+        let cells = lines::worker(number, worker, sample);
         let mut cells: Vec<Cell<'static>> =
             cells.into_iter().enumerate().map(|(column, text)| aligned(column, text)).collect();
         cells.insert(1, Cell::from(bar(worker)));
         Row::new(cells)
     };
-    let mut rows: Vec<Row<'static>> = look.workers.iter().enumerate().take(shown).map(row).collect();
-    if shown < look.workers.len() {
-        rows.push(Row::new([format!("+ {}", look.workers.len() - shown)]));
+    let mut rows: Vec<Row<'static>> = sample.workers.iter().enumerate().take(shown).map(row).collect();
+    if shown < sample.workers.len() {
+        rows.push(Row::new([format!("+ {}", sample.workers.len() - shown)]));
     }
     let mut all = lines::WORKER_HEADS.to_vec();
     all.insert(1, "█ busy  ▒ scheduling");
@@ -190,7 +190,7 @@ mod tests {
         ClassStats { name: name.to_owned(), sojourn: live.snapshot(), ..ClassStats::default() }
     }
 
-    fn look(workers: usize) -> Snapshot {
+    fn sample(workers: usize) -> Snapshot {
         let worker = WorkerStats {
             busy_ns: 50,
             scheduling_ns: 20,
@@ -219,8 +219,8 @@ mod tests {
     }
 
     #[test]
-    fn a_look_has_classes_workers_and_counters() {
-        let state = State { look: Some(look(2)), ..State::default() };
+    fn a_sample_has_classes_workers_and_counters() {
+        let state = State { sample: Some(sample(2)), ..State::default() };
         let text = drawn(&state, 120, 20);
         for part in
             ["kv (7)", "300 /s", "1.00 µs", "900 µs", "50.0 %", "panicked 3", "4 of at most 100", "q quit"]
@@ -233,12 +233,14 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_with_what_to_do() {
-        let mut look = look(2);
-        assert!(!drawn(&State { look: Some(look.clone()), ..State::default() }, 120, 20).contains("starved"));
-        (look.workers[1].starved, look.workers[1].waited_ns) = (true, 790_000_000);
-        look.overloaded = true;
-        look.classes[1].unprobed = true;
-        let text = drawn(&State { look: Some(look), ..State::default() }, 120, 20);
+        let mut sample = sample(2);
+        assert!(
+            !drawn(&State { sample: Some(sample.clone()), ..State::default() }, 120, 20).contains("starved")
+        );
+        (sample.workers[1].starved, sample.workers[1].waited_ns) = (true, 790_000_000);
+        sample.overloaded = true;
+        sample.classes[1].unprobed = true;
+        let text = drawn(&State { sample: Some(sample), ..State::default() }, 120, 20);
         for part in
             ["core of worker 1 79 % of the time", "more requests come", "requests of scan; build with"]
         {
@@ -249,27 +251,27 @@ mod tests {
     #[test]
     fn every_size_can_be_drawn() {
         for workers in [0, 1, 64] {
-            let state = State { look: Some(look(workers)), ..State::default() };
+            let state = State { sample: Some(sample(workers)), ..State::default() };
             for (width, height) in [(1, 1), (3, 2), (20, 5), (80, 24), (300, 100)] {
                 drawn(&state, width, height);
             }
         }
-        let state = State { look: Some(look(64)), ..State::default() };
+        let state = State { sample: Some(sample(64)), ..State::default() };
         assert!(drawn(&state, 100, 24).contains("+ "), "who has no room is counted");
     }
 
     #[test]
-    fn classes_can_be_sorted_and_a_pause_keeps_the_look() {
-        let look = look(1);
-        let order = |sort| sorted(&look, sort).iter().map(|class| class.name.as_str()).collect::<Vec<_>>();
+    fn classes_can_be_sorted_and_a_pause_keeps_the_sample() {
+        let sample = sample(1);
+        let order = |sort| sorted(&sample, sort).iter().map(|class| class.name.as_str()).collect::<Vec<_>>();
         assert_eq!(order(Sort::Class), ["get", "scan", "a-put"]);
         assert_eq!(order(Sort::Rate), ["get", "scan", "a-put"]);
         assert_eq!(order(Sort::P99), ["scan", "get", "a-put"]);
         assert_eq!(order(Sort::Name), ["a-put", "get", "scan"]);
         let mut state = State::default();
-        assert!(state.take(look.clone()) && state.look.is_none(), "the first is only a beginning");
-        assert!(state.take(look.clone()) && state.look.is_some());
+        assert!(state.take(sample.clone()) && state.sample.is_none(), "the first is only a beginning");
+        assert!(state.take(sample.clone()) && state.sample.is_some());
         state.paused = true;
-        assert!(!state.take(look));
+        assert!(!state.take(sample));
     }
 }

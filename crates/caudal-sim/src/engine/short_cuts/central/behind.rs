@@ -6,9 +6,9 @@ use super::Ring;
 
 /// How many cores run long requests, integrated over time: *behind*, by the starts of requests.
 ///
-/// From one start to the next, the integral is a straight line. It is right where somebody waits, because then no
-/// core does nothing, and whoever is done makes room for the next; else, cores count by what they did last, and
-/// nobody looks. It may wrap: only differences count, and no request waits that long.
+/// From one start to the next, the integral is a straight line. It is right while a request waits, because then no core idles, and
+/// each completion is followed by a start. At other times a core counts by its last request, and the integral is not read. It may
+/// wrap: only differences count, and no request waits that long.
 #[derive(Default)]
 pub(super) struct Behind {
     /// At the last start, and when that was.
@@ -27,7 +27,7 @@ impl Behind {
         Behind { sums_ps: vec![0; classes], ..Behind::default() }
     }
 
-    /// Requests before this one are not looked at any more.
+    /// Requests before this one are not read any more.
     pub(super) fn before(&self) -> usize {
         self.before
     }

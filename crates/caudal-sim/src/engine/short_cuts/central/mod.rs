@@ -332,7 +332,7 @@ impl<'a> Central<'a> {
         outcome(self.recorder, self.window, measured_left, (self.starts.now_ps, events))
     }
 
-    /// The next request at which there is something to look up; after the measured part, the first to find all
+    /// The next request that is a mark; after the measured part, the first to find all
     /// measured ones done.
     fn next_mark(&mut self) -> usize {
         let Starts { ring, started, filled, .. } = &self.starts;

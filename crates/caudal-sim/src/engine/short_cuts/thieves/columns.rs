@@ -34,7 +34,7 @@ pub(in crate::engine) struct Moment {
     pub(in crate::engine) acts: i32,
 }
 
-/// How soon the end of a look is: slots from the current one on, then the tick.
+/// How soon the end of a check is: slots from the current one on, then the tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::engine) struct Soon(u32);
 
@@ -80,7 +80,7 @@ impl<const LANES: usize> Columns<LANES> {
     }
 
     vectors! {
-        /// The first end of a look at one of `pools`, a set of places, or of a walk.
+        /// The first end of a check of one of `pools`, a set of places, or of a walk.
         first, first_wide, first_plain, (pools: u64, now: Moment) -> Soon
     }
 
@@ -99,24 +99,24 @@ impl<const LANES: usize> Columns<LANES> {
         let walk = now.pools as u32 - 1;
         let mut first = NEVER_SOON;
         for lane in 0..LANES {
-            let next = self.next_look(lane, now);
+            let next = self.next_check(lane, now);
             let from = next - i32::from(next <= self.own[lane]);
             let steps = if LANES <= 32 {
                 first_in_32(pools as u32, now.pools, self.start[lane], from)
             } else {
                 first_in_64(pools, now.pools, self.start[lane], from)
             };
-            let looks = (steps + i32::from(steps < self.own[lane])) as u32;
-            let ahead = looks.min(walk) as i32 - (now.slot - self.began[lane]);
+            let checks = (steps + i32::from(steps < self.own[lane])) as u32;
+            let ahead = checks.min(walk) as i32 - (now.slot - self.began[lane]);
             // Of somebody who is no thief the tick is all ones, and so is this.
             first = first.min((ahead as u32) << TICK_BITS | self.tick[lane] as u32);
         }
         Soon(first)
     }
 
-    /// The look of its walk that the thief in `lane` ends next.
+    /// The check of its walk that the thief in `lane` ends next.
     #[inline(always)]
-    fn next_look(&self, lane: usize, now: Moment) -> i32 {
+    fn next_check(&self, lane: usize, now: Moment) -> i32 {
         now.slot + i32::from(self.tick[lane] < now.acts) - self.began[lane]
     }
 
@@ -138,7 +138,7 @@ impl<const LANES: usize> Columns<LANES> {
     fn over_plain(&self, now: Moment) -> u64 {
         let mut words = [0_u32; 2];
         for lane in 0..LANES {
-            let is_over = self.next_look(lane, now) >= now.pools;
+            let is_over = self.next_check(lane, now) >= now.pools;
             // A constant for each lane: no shifts are left of this.
             words[lane / 32] |= if is_over { 1 << (lane % 32) } else { 0 };
         }
@@ -147,7 +147,7 @@ impl<const LANES: usize> Columns<LANES> {
 }
 
 /// Steps from `start` on to the first of `places`, but at least `from`, which is no more than a walk has. If there
-/// is none, or the last look of a walk is the first, a number that is negative or not below `pools` - 1.
+/// is none, or the last check of a walk is the first, a number that is negative or not below `pools` - 1.
 #[inline(always)]
 fn first_in_32(places: u32, pools: i32, start: i32, from: i32) -> i32 {
     // Behind the last place they come again; nobody gets there in one walk.

@@ -1,19 +1,19 @@
-//! Up to 64 thieves that walk past each other's queues, without an event for each look, or even for each walk.
+//! Up to 64 thieves that walk past each other's queues, without an event for each check, or even for each walk.
 //!
-//! All walks go through one fixed order of pools, and each look takes the same time P, so where a thief is follows
-//! from when its walk began and where that started. While no pool has tasks for thieves nobody has to know.
-//! Once one has, each thief has an *alarm*: the end of its first look at such a pool, or of its walk if that comes
-//! earlier. The first of these alarms is the only event, and the only one that is kept: when a pool gets tasks or
-//! has lost them, or the first thief has left, it is worked out anew from where all are.
+//! All walks go through one fixed order of pools, and each check takes the same time P, so where a thief is follows
+//! from when its walk began and where that started. While no pool has tasks for thieves these places are not computed.
+//! Once one has, each thief has an *alarm*: the end of its first check of such a pool, or of its walk if that comes
+//! earlier. Only the first of these alarms is an event, and only that one is stored. When a pool gets tasks or
+//! has lost them, or the first thief has left, the first alarm is computed anew from the places of all thieves.
 //!
 //! ```text
 //!   place:   an index into the fixed order of pools
 //!   steps:   places from the start of a walk on, around the end; one's own pool takes a step but no time
-//!   looks:   looks that have ended, the one meant included: steps, and one more before its own pool
-//!   slot:    time is cut into slots of P; a thief's looks end at the same time in every slot, its *tick*
+//!   checks:  checks that have ended, the one meant included: steps, and one more before its own pool
+//!   slot:    time is cut into slots of P; a thief's checks end at the same time in every slot, its *tick*
 //!
 //!   |   '   |   '   |   '   |   '   |   '   |   '        '  tick: (time since the slot began, worker)
-//!       |- look 1 --|- look 2 --| … |- look M-1 |        M pools; then the next walk begins
+//!       |- check 1 -|- check 2 -| … |- check M-1|        M pools; then the next walk begins
 //!       began
 //! ```
 //!
@@ -22,8 +22,7 @@
 //! the lowest bit that it has not passed is where it finds something. What a column holds for a worker that is not
 //! a thief is [`NOBODY`] or [`NO_TICK`], so that it never comes first.
 //!
-//! Who walks while no pool has tasks is not looked after: walks that are over by then are caught up with when somebody
-//! asks.
+//! While no pool has tasks, thieves are not followed: the walks that have ended meanwhile are counted when they are needed.
 
 use caudal_policy::random::Draw;
 use caudal_policy::rebalance::Rebalance;
@@ -36,7 +35,7 @@ use crate::engine::kernel::tree::NEVER;
 pub(in crate::engine) const FEW: usize = 64;
 /// Bits of a worker in a tick.
 const WORKER_BITS: u32 = 6;
-/// Longest look, in ps: the time in a tick is less.
+/// Longest check, in ps: the time in a tick is less.
 pub(in crate::engine) const CHECK_MAX_PS: u64 = 1 << (TICK_BITS - WORKER_BITS);
 /// So far ahead, slots are counted by multiplication.
 const NEAR_PS: u64 = 1 << 40;
@@ -65,8 +64,8 @@ pub(in crate::engine) struct Few<R, const LANES: usize> {
     place: Box<[u16]>,
     columns: Columns<LANES>,
     walks: [Walk; LANES],
-    /// Workers that look around.
-    looking: u64,
+    /// Workers that walk.
+    walking: u64,
     /// Places with tasks for thieves.
     stealable: u64,
     /// The current slot, counted from the one that began at `zero_ps`, and when it began.
@@ -79,12 +78,12 @@ pub(in crate::engine) struct Few<R, const LANES: usize> {
     key: u64,
     keys: WorkerKeys,
     seed: u64,
-    /// Time of looking that has been counted.
-    looked_ps: u128,
+    /// Time of checks that has been counted, in ps.
+    checked_ps: u128,
 }
 
 impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
-    /// Nobody looks around yet. `order` names each pool once, `place` is its inverse.
+    /// Nobody walks yet. `order` names each pool once, `place` is its inverse.
     pub(in crate::engine) fn new(
         policy: R,
         check_ps: u64,
@@ -104,7 +103,7 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
             place,
             columns: Columns::new(),
             walks: [Walk::default(); LANES],
-            looking: 0,
+            walking: 0,
             stealable: 0,
             slot: 0,
             slot_ps: 0,
@@ -114,7 +113,7 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
             key: NEVER,
             keys: WorkerKeys::new(pools as u32),
             seed,
-            looked_ps: 0,
+            checked_ps: 0,
         }
     }
 
@@ -156,8 +155,8 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
     /// Counts slots from about now on.
     #[cold]
     fn count_anew(&mut self, now_ps: u64) {
-        let looking = self.looking;
-        for worker in (0..LANES).filter(|worker| looking >> worker & 1 == 1) {
+        let walking = self.walking;
+        for worker in (0..LANES).filter(|worker| walking >> worker & 1 == 1) {
             // A walk that ends now is not over yet.
             let walks = (now_ps - self.walks[worker].began_ps).saturating_sub(1) / self.walk_ps;
             self.walk_on(worker, walks);
@@ -165,7 +164,7 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
         let before_ps = self.walk_ps + self.check_ps;
         self.zero_ps = self.slot_ps - before_ps.min(self.slot_ps);
         self.slot = ((self.slot_ps - self.zero_ps) / self.check_ps) as i32;
-        for worker in (0..LANES).filter(|worker| looking >> worker & 1 == 1) {
+        for worker in (0..LANES).filter(|worker| walking >> worker & 1 == 1) {
             self.columns.began[worker] = self.slot_of(worker);
         }
     }
@@ -195,7 +194,7 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
         let walk = &mut self.walks[worker % LANES];
         walk.number += walks - 1;
         walk.began_ps += walks * self.walk_ps;
-        self.looked_ps += u128::from(walks * self.walk_ps);
+        self.checked_ps += u128::from(walks * self.walk_ps);
         self.columns.began[worker % LANES] += walks as i32 * (self.pools - 1);
         self.begin_walk(worker);
     }
@@ -222,12 +221,12 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
     #[inline(always)]
     fn set_alarm(&mut self, worker: usize) {
         let lane = worker % LANES;
-        let looks = match self.first_from(self.columns.start[lane]) {
+        let checks = match self.first_from(self.columns.start[lane]) {
             Some(steps) => steps + i32::from(steps < self.columns.own[lane]),
             None => self.pools - 1,
         };
-        let alarm_ps = self.walks[lane].began_ps + looks as u64 * self.check_ps;
-        let key = self.keys.of(worker, alarm_ps, Doing::Looking);
+        let alarm_ps = self.walks[lane].began_ps + checks as u64 * self.check_ps;
+        let key = self.keys.of(worker, alarm_ps, Doing::Walking);
         if key < self.key {
             (self.first, self.first_ps, self.key) = (worker, alarm_ps, key);
         }
@@ -242,7 +241,7 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
         };
         self.first = (tick & ((1 << WORKER_BITS) - 1)) as usize;
         self.first_ps = self.slot_ps + u64::from(slots) * self.check_ps + u64::from(tick >> WORKER_BITS);
-        self.key = self.keys.of(self.first, self.first_ps, Doing::Looking);
+        self.key = self.keys.of(self.first, self.first_ps, Doing::Walking);
     }
 
     /// All walks that are over are followed by others.
@@ -255,7 +254,7 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
         }
     }
 
-    /// The pool that the thief in `lane` looks at after `steps`, if that has tasks.
+    /// The pool that the thief in `lane` checks after `steps`, if that has tasks.
     #[inline(always)]
     fn stealable_pool(&self, lane: usize, steps: i32) -> Option<usize> {
         let place = self.place_after(lane, steps);
@@ -268,15 +267,15 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
         (if place >= self.pools { place - self.pools } else { place }) as usize
     }
 
-    /// The steps to the pool of look `looks` of the thief in `lane`.
+    /// The steps to the pool of check `checks` of the thief in `lane`.
     #[inline(always)]
-    fn steps_of(&self, lane: usize, looks: i32) -> i32 {
-        looks - i32::from(looks <= self.columns.own[lane])
+    fn steps_of(&self, lane: usize, checks: i32) -> i32 {
+        checks - i32::from(checks <= self.columns.own[lane])
     }
 
     #[inline(always)]
     fn leave(&mut self, worker: usize, now: Moment) {
-        self.looking &= !(1 << worker);
+        self.walking &= !(1 << worker);
         self.columns.began[worker % LANES] = NOBODY;
         self.columns.tick[worker % LANES] = NO_TICK;
         if self.key != NEVER && self.first == worker {
@@ -284,12 +283,12 @@ impl<R: Rebalance, const LANES: usize> Few<R, LANES> {
         }
     }
 
-    /// Is the first alarm that of a thief that looks at `pool` then?
+    /// Is the first alarm that of a thief that checks `pool` then?
     #[inline(always)]
     fn first_is_at(&self, pool: usize) -> bool {
         let lane = self.first % LANES;
-        let looks = ((self.first_ps - self.walks[lane].began_ps) / self.check_ps) as i32;
-        self.place_after(lane, self.steps_of(lane, looks)) == usize::from(self.place[pool])
+        let checks = ((self.first_ps - self.walks[lane].began_ps) / self.check_ps) as i32;
+        self.place_after(lane, self.steps_of(lane, checks)) == usize::from(self.place[pool])
     }
 }
 
@@ -311,7 +310,7 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
     fn rebase(&mut self, keys: WorkerKeys) {
         self.keys = keys;
         if self.key != NEVER {
-            self.key = keys.of(self.first, self.first_ps, Doing::Looking);
+            self.key = keys.of(self.first, self.first_ps, Doing::Walking);
         }
     }
 
@@ -321,7 +320,7 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
         self.columns.tick[worker % LANES] = tick(self.advance(now_ps), worker);
         self.columns.began[worker % LANES] = self.slot;
         self.walks[worker % LANES].began_ps = now_ps;
-        self.looking |= 1 << worker;
+        self.walking |= 1 << worker;
         self.begin_walk(worker);
         if self.stealable != 0 {
             self.set_alarm(worker);
@@ -329,17 +328,17 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
     }
 
     #[inline(always)]
-    fn look_up(&mut self, _events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
+    fn after_alarm(&mut self, _events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
         let now = self.moment(now_ps, worker);
         let lane = worker % LANES;
-        let looks = self.slot - self.columns.began[lane];
-        let steps = self.steps_of(lane, looks);
+        let checks = self.slot - self.columns.began[lane];
+        let steps = self.steps_of(lane, checks);
         if let Some(pool) = self.stealable_pool(lane, steps) {
-            self.looked_ps += u128::from(now_ps - self.walks[lane].began_ps);
+            self.checked_ps += u128::from(now_ps - self.walks[lane].began_ps);
             self.leave(worker, now);
             return Some(pool);
         }
-        if looks == self.pools - 1 {
+        if checks == self.pools - 1 {
             self.walk_on(worker, 1);
         }
         self.find_first(Moment { acts: now.acts + 1, ..now });
@@ -350,7 +349,7 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
     fn set_stealable(&mut self, _events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize) {
         let is_first = self.stealable == 0;
         self.stealable |= 1 << self.place[pool];
-        if self.looking != 0 {
+        if self.walking != 0 {
             let now = self.moment(now_ps, acting);
             if is_first {
                 self.catch_all_up(now);
@@ -364,7 +363,7 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
         self.stealable &= !(1 << self.place[pool]);
         if self.stealable == 0 {
             self.key = NEVER;
-        } else if self.looking != 0 && self.first_is_at(pool) {
+        } else if self.walking != 0 && self.first_is_at(pool) {
             let now = self.moment(now_ps, acting);
             self.find_first(now);
         }
@@ -384,7 +383,7 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
         let late = tick < now.acts;
         let slot = self.slot + i32::from(late);
         let end_ps = self.slot_ps + (tick >> WORKER_BITS) as u64 + if late { self.check_ps } else { 0 };
-        // Thieves that join now, or later, look for the first time after that; unless it is a whole look away.
+        // Thieves that join now, or later, end their first check after that; unless it is a whole check away.
         let is_near = end_ps - now_ps < self.check_ps;
         let alone = is_near && !self.columns.any_before(i32::from(self.place[worker]), now, slot, tick);
         self.leave(worker, now);
@@ -394,13 +393,18 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
 
     #[inline(always)]
     fn end(&mut self, worker: usize, now_ps: u64) {
-        self.looked_ps += u128::from(now_ps - self.walks[worker % LANES].began_ps);
+        self.checked_ps += u128::from(now_ps - self.walks[worker % LANES].began_ps);
     }
 
-    fn look(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
+    fn finish_last_check(
+        &mut self,
+        events: &mut Events<LEVELS>,
+        worker: usize,
+        now_ps: u64,
+    ) -> Option<usize> {
         let lane = worker % LANES;
-        let looks = ((now_ps - self.walks[lane].began_ps) / self.check_ps) as i32;
-        let steps = self.steps_of(lane, looks);
+        let checks = ((now_ps - self.walks[lane].began_ps) / self.check_ps) as i32;
+        let steps = self.steps_of(lane, checks);
         if let Some(pool) = self.stealable_pool(lane, steps) {
             <Self as Thieves<LEVELS>>::end(self, worker, now_ps);
             return Some(pool);
@@ -408,8 +412,8 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
         self.columns.tick[lane] = tick(self.advance(now_ps), worker);
         self.columns.began[lane] = self.slot_of(worker);
         events.clear(worker);
-        self.looking |= 1 << worker;
-        if looks == self.pools - 1 {
+        self.walking |= 1 << worker;
+        if checks == self.pools - 1 {
             self.walk_on(worker, 1);
         }
         if self.stealable != 0 {
@@ -419,21 +423,21 @@ impl<R: Rebalance, const LANES: usize, const LEVELS: u32> Thieves<LEVELS> for Fe
         None
     }
 
-    fn looked_ps(&self) -> u128 {
-        self.looked_ps
+    fn checked_ps(&self) -> u128 {
+        self.checked_ps
     }
 
-    fn unbooked_ps(&self, worker: usize, now_ps: u64) -> u128 {
+    fn uncounted_ps(&self, worker: usize, now_ps: u64) -> u128 {
         let span_ps = now_ps - self.walks[worker].began_ps;
         u128::from(span_ps.saturating_sub(1) / self.walk_ps * self.walk_ps)
     }
 
-    fn booked_ps(&self, worker: usize, end_ps: u64) -> u128 {
+    fn counted_ps(&self, worker: usize, end_ps: u64) -> u128 {
         u128::from(end_ps - self.walks[worker].began_ps)
     }
 }
 
-/// The tick of `worker` if its looks end so long after a slot has begun.
+/// The tick of `worker` if its checks end so long after a slot has begun.
 #[inline(always)]
 fn tick(since_ps: u64, worker: usize) -> i32 {
     (since_ps << WORKER_BITS) as i32 | worker as i32

@@ -1,8 +1,8 @@
-//! Any number of thieves, on the turning ring of [`Walks`].
+//! Any number of thieves, on the rotating ring of [`Walks`].
 //!
-//! Who steals next is kept by pool: each pool with tasks is *claimed* by the thief that comes to it first without
-//! passing another such pool, since there it would stop. That is at most one claim a pool and one a thief, however
-//! many there are of either, and on a ring each change touches few:
+//! For each pool with tasks, the loop stores which thief steals from it next. That thief *claims* the pool: it comes to the pool
+//! first without passing another pool with tasks, where it would stop. So there is at most one claim for each pool and for each
+//! thief, and a change on the ring changes few claims:
 //!
 //! ```text
 //!   ring:   …  a  .  .  [q]  .  b  .  c  .  [r]  .  …       pools move to the left, past thieves that stand still
@@ -11,18 +11,19 @@
 //! ```
 //!
 //! * a pool that gets tasks is claimed by the thief that comes to it first, unless that one stops elsewhere before;
-//! * when a pool has lost its tasks, who claimed it goes on to the next, and claims it if he is there first;
+//! * when a pool has lost its tasks, the thief that claimed it goes on to the next pool, and claims that if it is there first;
 //! * when a thief leaves, the pool that it claimed is offered to the next; no other pool is concerned;
 //! * a thief that joins claims the next pool ahead if it is there first.
 //!
-//! Who has come to the pool that it claims, and steals from it, *holds* the claim until that is done if nobody else
-//! comes before: most often the tasks are gone by then, and nobody else had to be looked for. Meanwhile the thief that
-//! comes first claims nothing; but one that joins and comes before the steal is done gets the claim. When the pool has
-//! lost its tasks, who comes to the next one first may be on the way to this one: that is offered, unless somebody
-//! claims it who is past this one already.
+//! A thief that has come to the pool that it claims, and steals from it, *holds* the claim until the steal is done, unless another
+//! thief comes earlier. Most often the pool has no tasks by then, so that no other thief had to be found. Meanwhile the thief that
+//! comes next claims nothing; but a thief that joins and comes before the steal is done gets the claim. When the pool has lost its
+//! tasks, the thief that comes first to the next pool may be one that was going to this pool. So the next pool is offered to it,
+//! unless a thief that is already past this pool claims the next one.
 //!
-//! A claim looks as if walks never ended. Each thief has an event where its walk ends, or is interrupted because the
-//! next pool is its own, or where its claim comes true if that is earlier. At the end it leaves and joins anew.
+//! A claim is computed as if walks never ended. Each thief has one event: the end of its walk, or the point at which the walk is
+//! interrupted because the next pool is its own, or the time at which it reaches the pool that it claims, whichever is earliest. At
+//! the end of a walk a thief leaves the ring and joins anew.
 
 use std::hint::select_unpredictable;
 
@@ -45,7 +46,7 @@ struct Walk {
     began_ps: u64,
     /// One past the rank of its last pool.
     end: u16,
-    /// The rank of the pool that it looks at for the last time.
+    /// The rank of the pool that it checks last.
     at: u16,
     /// The rank of the pool that it claims, and when it comes there or, if it is no thief, until when it holds the
     /// claim.
@@ -77,11 +78,11 @@ pub(in crate::engine) struct Many<R> {
     /// By rank, who claims the pool.
     claims: Box<[u16]>,
     seed: u64,
-    looked_ps: u128,
+    checked_ps: u128,
 }
 
 impl<R: Rebalance> Many<R> {
-    /// Nobody looks around yet. `order` names each pool once, `place` is its inverse.
+    /// Nobody walks yet. `order` names each pool once, `place` is its inverse.
     pub(in crate::engine) fn new(
         policy: R,
         (check_ps, steal_ps): (u64, u64),
@@ -104,7 +105,7 @@ impl<R: Rebalance> Many<R> {
             place,
             claims: vec![NONE; pools].into(),
             seed,
-            looked_ps: 0,
+            checked_ps: 0,
         };
         (0..pools as u16).for_each(|worker| {
             many.draw_next_start(worker);
@@ -132,7 +133,7 @@ impl<R: Rebalance> Many<R> {
         self.enter(events, worker, now_ps, first);
     }
 
-    /// `worker` begins a look at `first` now.
+    /// `worker` begins a check of `first` now.
     #[inline(always)]
     fn enter<const LEVELS: u32>(
         &mut self,
@@ -151,7 +152,7 @@ impl<R: Rebalance> Many<R> {
         self.entered(events, worker, now_ps, first, ends.0);
     }
 
-    /// `worker` looks at `first` from now on, and then at all others before `end`.
+    /// `worker` checks `first` from now on, and then at all others before `end`.
     #[inline(always)]
     fn entered<const LEVELS: u32>(
         &mut self,
@@ -163,7 +164,7 @@ impl<R: Rebalance> Many<R> {
     ) {
         if !self.claim_next(events, worker as u16, now_ps + self.check_ps, first) {
             let end_ps = now_ps + u64::from(end - first) * self.check_ps;
-            events.set(worker, end_ps, Doing::Looking);
+            events.set(worker, end_ps, Doing::Walking);
         }
     }
 
@@ -196,7 +197,7 @@ impl<R: Rebalance> Many<R> {
         let walk = self.ring.note_mut(thief);
         (walk.claim, walk.claim_ps) = (rank, at_ps);
         self.claims[usize::from(rank)] = thief;
-        events.set(usize::from(thief), at_ps.min(self.ring.end_ps(thief)), Doing::Looking);
+        events.set(usize::from(thief), at_ps.min(self.ring.end_ps(thief)), Doing::Walking);
     }
 
     /// The claim of `thief` is another's.
@@ -207,7 +208,7 @@ impl<R: Rebalance> Many<R> {
         walk.claim = NONE;
         let claim_ps = walk.claim_ps;
         if claim_ps < end_ps && self.ring.has(thief) {
-            events.set(usize::from(thief), end_ps, Doing::Looking);
+            events.set(usize::from(thief), end_ps, Doing::Walking);
         }
     }
 
@@ -291,7 +292,7 @@ impl<R: Rebalance> Many<R> {
         self.offer(events, next, now_ps, acting);
     }
 
-    /// Does a thief come to the pool of `rank` until `end_ps`, which is less than a look away?
+    /// Does a thief come to the pool of `rank` until `end_ps`, which is less than a check away?
     #[inline(always)]
     fn comes_by(&mut self, rank: u16, now_ps: u64, end_ps: u64) -> bool {
         self.ring.may_come(rank, now_ps, self.ring.bins_of_part(end_ps - now_ps))
@@ -308,7 +309,7 @@ impl<R: Rebalance> Many<R> {
     }
 
     fn walk_on<const LEVELS: u32>(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) {
-        self.looked_ps += u128::from(now_ps - self.ring.note(worker as u16).began_ps);
+        self.checked_ps += u128::from(now_ps - self.ring.note(worker as u16).began_ps);
         self.begin_walk(events, worker, now_ps);
     }
 
@@ -343,10 +344,10 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
     }
 
     #[inline(always)]
-    fn look_up(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
+    fn after_alarm(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
         if let Some(rank) = self.hit(worker, now_ps) {
             self.hold(events, worker, now_ps, rank);
-            self.looked_ps += u128::from(now_ps - self.ring.note(worker as u16).began_ps);
+            self.checked_ps += u128::from(now_ps - self.ring.note(worker as u16).began_ps);
             return Some(self.pool(rank));
         }
         self.leave(events, worker, now_ps, worker);
@@ -398,7 +399,7 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
         self.ring.note_mut(worker as u16).at = position.rank;
         self.leave(events, worker, now_ps, 0);
         let end_ps = position.end_ps;
-        // Thieves that join now, or later, look for the first time after that; unless it is a whole look away.
+        // Thieves that join now, or later, end their first check after that; unless it is a whole check away.
         let is_near = end_ps - now_ps < self.check_ps;
         let alone = is_near && !self.comes_by(self.place[worker], now_ps, end_ps);
         Called { end_ps, alone, last: self.pool(position.rank) }
@@ -406,10 +407,15 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
 
     #[inline(always)]
     fn end(&mut self, worker: usize, now_ps: u64) {
-        self.looked_ps += u128::from(now_ps - self.ring.note(worker as u16).began_ps);
+        self.checked_ps += u128::from(now_ps - self.ring.note(worker as u16).began_ps);
     }
 
-    fn look(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize> {
+    fn finish_last_check(
+        &mut self,
+        events: &mut Events<LEVELS>,
+        worker: usize,
+        now_ps: u64,
+    ) -> Option<usize> {
         let &Walk { at, end, .. } = self.ring.note(worker as u16);
         if self.ring.is_stealable(at) {
             <Self as Thieves<LEVELS>>::end(self, worker, now_ps);
@@ -425,16 +431,16 @@ impl<R: Rebalance, const LEVELS: u32> Thieves<LEVELS> for Many<R> {
         None
     }
 
-    fn looked_ps(&self) -> u128 {
-        self.looked_ps
+    fn checked_ps(&self) -> u128 {
+        self.checked_ps
     }
 
     /// Every walk is counted when it ends.
-    fn unbooked_ps(&self, _worker: usize, _now_ps: u64) -> u128 {
+    fn uncounted_ps(&self, _worker: usize, _now_ps: u64) -> u128 {
         0
     }
 
-    fn booked_ps(&self, worker: usize, end_ps: u64) -> u128 {
+    fn counted_ps(&self, worker: usize, end_ps: u64) -> u128 {
         u128::from(end_ps - self.ring.note(worker as u16).began_ps)
     }
 }

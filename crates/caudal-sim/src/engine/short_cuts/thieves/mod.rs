@@ -1,7 +1,7 @@
-//! Workers that look around in each other's queues: where they are, and who comes to a task first.
+//! Workers that check each other's queues for tasks to steal: where they are, and which of them comes to a task first.
 //!
 //! [`few`] works that out for all of up to 64 at once, each time that somebody has to know; [`many`] keeps them in
-//! order, on the turning ring of [`walks`](crate::engine::kernel::walks). For a host that looks after all else: [`mod@super::stealing`].
+//! order, on the rotating ring of [`walks`](crate::engine::kernel::walks). The host that does all else is [`mod@super::stealing`].
 
 mod columns;
 mod few;
@@ -16,15 +16,15 @@ use crate::engine::kernel::tree::{Earliest, NEVER, WinnerTree};
 /// The activity of a worker. It stands in the key of its event, where it is known at once when that comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine) enum Doing {
-    /// It runs a task, or will when the look under way is over; its event says until when.
+    /// It runs a task, or will when the check under way is over; its event says until when.
     Running,
     /// It moves tasks from a victim; its event says until when.
     Stealing,
-    /// Its own pool has got a task: it looks no longer than to the end of the look under way, which is its event.
-    LookingLate,
+    /// Its own pool has got a task: its walk ends with the check under way, whose end is its event.
+    LastCheck,
     /// It is a thief; an event, its own or one of all thieves, says when something may have to be decided. The one
     /// who has no event is a thief.
-    Looking,
+    Walking,
 }
 
 /// Bits of what a worker does, below those of the worker.
@@ -36,8 +36,8 @@ impl Doing {
         match key & ((1 << DOING_BITS) - 1) {
             0 => Doing::Running,
             1 => Doing::Stealing,
-            2 => Doing::LookingLate,
-            _ => Doing::Looking,
+            2 => Doing::LastCheck,
+            _ => Doing::Walking,
         }
     }
 }
@@ -169,13 +169,13 @@ impl<const LEVELS: u32> Events<LEVELS> {
     }
 }
 
-/// When a thief looks up.
+/// The time at which a thief that was called ends its walk.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) struct Called {
     pub(in crate::engine) end_ps: u64,
     /// No thief comes to its pool before that; those aside that have been called themselves.
     pub(in crate::engine) alone: bool,
-    /// The pool that it looks at until then.
+    /// The pool that it checks until then.
     pub(in crate::engine) last: usize,
 }
 
@@ -192,27 +192,28 @@ pub(in crate::engine) trait Thieves<const LEVELS: u32> {
     /// `worker`, whose event this is, begins to walk.
     fn join(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64);
     /// The event of `worker` has come: it may have found something. Returns the pool to steal from; it does not
-    /// look around any more then.
-    fn look_up(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize>;
+    /// walk any more then.
+    fn after_alarm(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize>;
     /// `pool` has tasks for thieves now.
     fn set_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize);
     /// `pool` has no tasks for thieves any more.
     fn clear_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize);
     /// `acting` has stolen from `pool`, which has tasks for thieves all the same.
     fn leave_stealable(&mut self, events: &mut Events<LEVELS>, pool: usize, now_ps: u64, acting: usize);
-    /// `worker` stops looking around at the end of the look under way, because a task has arrived in its own pool.
-    /// [`Thieves::end`] or [`Thieves::look`] must follow then.
+    /// `worker` ends its walk with the check under way, because a task has arrived in its own pool.
+    /// [`Thieves::end`] or [`Thieves::finish_last_check`] must follow then.
     fn call(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Called;
-    /// The last look of `worker` is over, and with it its walk.
+    /// The last check of `worker` is over, and with it its walk.
     fn end(&mut self, worker: usize, now_ps: u64);
-    /// The look of `worker` is over, and the task in its own pool is gone. Returns the pool to steal from; without
-    /// one, it looks around again.
-    fn look(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64) -> Option<usize>;
-    /// Time of looking that has been counted.
-    fn looked_ps(&self) -> u128;
-    /// Of the time that `worker` has been looking around and that has not been counted, what went to walks that are
+    /// The last check of `worker` is over, and the task in its own pool is gone. Returns the pool to steal from;
+    /// without one, it walks again.
+    fn finish_last_check(&mut self, events: &mut Events<LEVELS>, worker: usize, now_ps: u64)
+    -> Option<usize>;
+    /// Time of checks that has been counted, in ps.
+    fn checked_ps(&self) -> u128;
+    /// Of the time that `worker` has been walking and that has not been counted, what went to walks that are
     /// over, before anything of `now_ps` has happened.
-    fn unbooked_ps(&self, worker: usize, now_ps: u64) -> u128;
-    /// Time, in ps, that [`Thieves::end`] has counted for a look of `worker` that ends at `end_ps`.
-    fn booked_ps(&self, worker: usize, end_ps: u64) -> u128;
+    fn uncounted_ps(&self, worker: usize, now_ps: u64) -> u128;
+    /// Time, in ps, that [`Thieves::end`] has counted for a check of `worker` that ends at `end_ps`.
+    fn counted_ps(&self, worker: usize, end_ps: u64) -> u128;
 }

@@ -3,7 +3,7 @@
 use caudal_sim::engine::{Account, Event, Length, SLOWDOWN_ONE};
 use caudal_stats::{Histogram, OverloadCheck};
 
-use super::machine::{Machine, Task};
+use super::machine::{OracleMachine, Task};
 
 /// Totals of one class.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,7 @@ pub(crate) struct Record {
     pub(crate) arrived: u64,
 }
 
-pub(crate) struct Books {
+pub(crate) struct Accounts {
     length: Length,
     patience_ps: u64,
     give_up: u64,
@@ -58,14 +58,14 @@ pub(crate) struct Books {
     counts_behind: bool,
 }
 
-impl Books {
+impl Accounts {
     pub(crate) fn new(
         (length, patience_ps): (Length, u64),
         classes: usize,
         long_ps: u64,
         counts_behind: bool,
-    ) -> Books {
-        Books {
+    ) -> Accounts {
+        Accounts {
             length,
             patience_ps,
             give_up: length.warm_up + 2 * length.measured + 1000,
@@ -93,7 +93,7 @@ impl Books {
     }
 
     /// Adds up what `span_ps` more of the machine as it is costs.
-    pub(crate) fn pass(&mut self, machine: &mut Machine, span_ps: u64) {
+    pub(crate) fn pass(&mut self, machine: &mut OracleMachine, span_ps: u64) {
         let count =
             |f: fn(&super::machine::Worker) -> bool| machine.workers.iter().filter(|w| f(w)).count() as u128;
         let (held, on_their_way) = (count(|w| w.held), count(|w| w.held && !w.open));
@@ -114,12 +114,12 @@ impl Books {
         }
     }
 
-    fn snapshot(machine: &Machine) -> Account {
+    fn snapshot(machine: &OracleMachine) -> Account {
         Account { busy_ps: machine.work_done_ps(), ..machine.account }
     }
 
     /// Request `number` is about to arrive; `true` if the run is over.
-    pub(crate) fn before_arrival(&mut self, number: u64, machine: &Machine) -> bool {
+    pub(crate) fn before_arrival(&mut self, number: u64, machine: &OracleMachine) -> bool {
         let Length { warm_up, measured } = self.length;
         let marks = [warm_up, warm_up + measured / 2, warm_up + measured * 3 / 4, warm_up + measured];
         let completed = machine.account.completed;
@@ -131,24 +131,24 @@ impl Books {
         self.marks_passed += 1;
         match self.marks_passed {
             1 => {
-                (self.start_ps, self.start) = (machine.now_ps, Books::snapshot(machine));
+                (self.start_ps, self.start) = (machine.now_ps, Accounts::snapshot(machine));
                 self.behind_start_ps = self.behind_ps.clone();
             }
             2 => {
                 (self.half_completed, self.check.backlog_start) = (completed, number - completed);
-                self.half = Books::snapshot(machine);
+                self.half = Accounts::snapshot(machine);
                 self.work.backlog_start = backlog_ns(&self.half);
             }
             3 => {
                 self.check.backlog_middle = number - completed;
-                self.work.backlog_middle = backlog_ns(&Books::snapshot(machine));
+                self.work.backlog_middle = backlog_ns(&Accounts::snapshot(machine));
             }
             4 => {
                 self.close(machine);
                 self.check.arrivals = measured - measured / 2;
                 self.check.completions = completed - self.half_completed;
                 self.check.backlog_end = number - completed;
-                let end = Books::snapshot(machine);
+                let end = Accounts::snapshot(machine);
                 self.work.arrivals = ((end.offered_ps - self.half.offered_ps) / 1000) as u64;
                 self.work.completions = ((end.busy_ps - self.half.busy_ps) / 1000) as u64;
                 self.work.backlog_end = backlog_ns(&end);
@@ -164,9 +164,9 @@ impl Books {
         false
     }
 
-    pub(crate) fn close(&mut self, machine: &Machine) {
+    pub(crate) fn close(&mut self, machine: &OracleMachine) {
         if self.end.is_none() {
-            self.end = Some((machine.now_ps, Books::snapshot(machine)));
+            self.end = Some((machine.now_ps, Accounts::snapshot(machine)));
             self.behind_end_ps = self.behind_ps.clone();
         }
     }
@@ -198,8 +198,8 @@ impl Books {
         class.preemptions += task.preemptions;
     }
 
-    pub(crate) fn into_record(self, machine: Machine) -> Record {
-        let Books { mut classes, start, start_ps, end, .. } = self;
+    pub(crate) fn into_record(self, machine: OracleMachine) -> Record {
+        let Accounts { mut classes, start, start_ps, end, .. } = self;
         let behind = self.behind_end_ps.iter().zip(&self.behind_start_ps);
         for (class, (end_ps, start_ps)) in classes.iter_mut().zip(behind) {
             class.behind_long_ps = self.counts_behind.then_some(end_ps - start_ps);
@@ -220,8 +220,8 @@ impl Books {
 }
 
 /// Work that has arrived and is not done, in ns.
-fn backlog_ns(books: &Account) -> u64 {
-    ((books.offered_ps - books.busy_ps) / 1000) as u64
+fn backlog_ns(account: &Account) -> u64 {
+    ((account.offered_ps - account.busy_ps) / 1000) as u64
 }
 
 fn difference(end: &Account, start: &Account) -> Account {

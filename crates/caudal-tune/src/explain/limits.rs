@@ -11,7 +11,7 @@ use crate::show::{digits, percent, time};
 const PART: f64 = 0.5;
 
 /// Sentences about the costs, as files of `[costs]` name them, that no policy can do anything about where `aims` are missed.
-pub(super) fn in_the_way(costs: &Costs, aims: &[Aim]) -> Vec<String> {
+pub(super) fn limits(costs: &Costs, aims: &[Aim]) -> Vec<String> {
     fixed(costs, aims).into_iter().chain(stalls(costs)).collect()
 }
 
