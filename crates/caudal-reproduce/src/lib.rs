@@ -8,6 +8,7 @@
 //!   pairs of systems that saw the same requests, and of points and curves, of which [`ideal`] is one.
 //! * [`record`] is what is kept of a figure; [`size`] holds its numbers against the paper's, [`claims`] takes together what is
 //!   one claim of a paper.
+//! * [`notes`] says why a statement did not come out, with numbers that are looked up in records.
 //! * [`tables`], [`charts`], [`page`] and [`overview`] show what came out; [`reproduction`] runs it all and keeps it in files.
 //!
 //! A statement holds, does not hold, or is undecided; whichever it is, it is reported with its numbers. No

@@ -13,8 +13,8 @@ use caudal_results::table::digits;
 pub(crate) const MADE_BY: &str =
     "<!-- Made by `caudal reproduce --docs` from reproduction/results; do not edit. -->\n";
 
-/// The page of a figure.
-pub(crate) fn of_figure(recorded: &RecordedFigure) -> String {
+/// The page of a figure; its notes have numbers of other figures, too, which are among `all`.
+pub(crate) fn of_figure(recorded: &RecordedFigure, all: &[RecordedFigure]) -> String {
     let RecordedFigure { figure, record } = recorded;
     let mut text = format!("{MADE_BY}# {}\n\n[Overview](../reproduction.md) · ", figure.title);
     text += &format!("[how statements are judged](method.md)\n\n{}\n\n", figure.shows);
@@ -35,7 +35,7 @@ pub(crate) fn of_figure(recorded: &RecordedFigure) -> String {
     for line in recorded.statements() {
         text += &row(&line);
     }
-    text += &looked_into(recorded);
+    text += &looked_into(recorded, all);
     text + &format!("\n## Tables\n\n{}", record.tables.trim_end()) + "\n"
 }
 
@@ -82,12 +82,12 @@ fn shown(compared: size::Compared) -> String {
 }
 
 /// The reasons that were found for statements that did not come out.
-fn looked_into(recorded: &RecordedFigure) -> String {
+fn looked_into(recorded: &RecordedFigure, all: &[RecordedFigure]) -> String {
     let mut text = String::new();
     for line in recorded.statements() {
         let statement = line.statement.text;
-        let incomparable = not_comparable(line.figure.name, statement);
-        let note = notes::note(line.figure.name, statement);
+        let incomparable = not_comparable(line.figure.name, statement).map(str::to_owned);
+        let note = notes::note(recorded, all, statement);
         for found in incomparable.into_iter().chain(note) {
             text += &format!("- **{statement}**: {}.\n", found.trim_end_matches('.'));
         }

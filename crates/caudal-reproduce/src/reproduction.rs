@@ -76,6 +76,11 @@ impl FigureResult {
     pub fn rows(&self) -> &[Value] {
         &self.rows
     }
+
+    /// The figure with what is kept of it.
+    fn recorded(&self) -> RecordedFigure {
+        RecordedFigure { figure: self.judged.figure, record: Record::of(&self.judged) }
+    }
 }
 
 impl Reproduction {
@@ -103,16 +108,20 @@ impl Reproduction {
     /// # Errors
     /// If it is interrupted, or a file can not be written; figures that were done are kept.
     pub fn run(&mut self, control: &Control<'_, Progress>) -> Result<Vec<FigureResult>, ReproduceError> {
+        let mut recorded = Vec::new();
         for (figure, plan) in self.figures.iter().zip(&self.plans) {
             self.measured.push((figure.name, measure(figure, plan, &self.out, control)?));
-            keep(&self.result(figure), &self.out)?;
+            let result = self.result(figure);
+            recorded.push(result.recorded());
+            keep(&result, &recorded, &self.out)?;
         }
         if !self.quick {
             refine(&self.figures, &self.plans, &mut self.measured, control)
                 .map_err(|error| ReproduceError::broken(error, "points"))?;
         }
         let all: Vec<FigureResult> = self.figures.iter().map(|figure| self.result(figure)).collect();
-        all.iter().try_for_each(|result| keep(result, &self.out))?;
+        let recorded: Vec<RecordedFigure> = all.iter().map(FigureResult::recorded).collect();
+        all.iter().try_for_each(|result| keep(result, &recorded, &self.out))?;
         Ok(all)
     }
 
@@ -168,17 +177,19 @@ fn measure(
     found.map_err(|error| ReproduceError::broken(error, figure.name))
 }
 
-/// Rows, figures, verdicts and report of a figure, in its directory.
-fn keep(FigureResult { judged, rows }: &FigureResult, out: &Path) -> Result<(), ReproduceError> {
+/// Rows, figures, verdicts and report of a figure, in its directory. `all` has the figures that are done, of which its notes may have
+/// numbers.
+fn keep(result: &FigureResult, all: &[RecordedFigure], out: &Path) -> Result<(), ReproduceError> {
+    let FigureResult { judged, rows } = result;
     let dir = out.join(judged.figure.name);
     let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
     write_whole(&dir.join("rows.jsonl"), &lines)?;
     for (chart, name) in judged.charts.iter().zip(judged.chart_names()) {
         write_whole(&dir.join(name), &chart.to_svg())?;
     }
-    let recorded = RecordedFigure { figure: judged.figure, record: Record::of(judged) };
+    let recorded = result.recorded();
     write_whole(&dir.join(RECORD), &written(&recorded.record)?)?;
-    write_whole(&dir.join(PAGE), &page::of_figure(&recorded))?;
+    write_whole(&dir.join(PAGE), &page::of_figure(&recorded, all))?;
     let report = Report {
         title: judged.figure.title.to_owned(),
         question: judged.figure.shows.to_owned(),
@@ -220,9 +231,8 @@ pub fn write_docs(all: &[FigureResult], docs: &Path) -> Result<PathBuf, Reproduc
 
 /// All pages, by their names in the directory of the docs.
 fn pages(recorded: &[RecordedFigure]) -> Vec<(String, String)> {
-    let figure = |recorded: &RecordedFigure| {
-        (format!("{PAGES}/{}.md", recorded.figure.name), page::of_figure(recorded))
-    };
+    let figure =
+        |one: &RecordedFigure| (format!("{PAGES}/{}.md", one.figure.name), page::of_figure(one, recorded));
     let mut pages: Vec<(String, String)> = recorded.iter().map(figure).collect();
     pages.push((format!("{PAGES}/method.md"), page::method()));
     pages.push(("reproduction.md".to_owned(), overview::page(recorded)));
@@ -238,22 +248,27 @@ fn kept(figure: &'static Figure, records: &Path) -> Result<RecordedFigure, Repro
     recorded.ok_or(ReproduceError::Stale { path, figure: figure.name })
 }
 
+/// The directory of the docs.
+#[cfg(test)]
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+/// The records of all figures that are kept in the docs, for tests of what is made of them.
+#[cfg(test)]
+pub(crate) fn kept_in_the_docs() -> Vec<RecordedFigure> {
+    let records = docs().join(RECORDS);
+    FIGURES.iter().map(|figure| kept(figure, &records).unwrap_or_else(|error| panic!("{error}"))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn docs() -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
-    }
-
     /// Records are of the figures as they are, and the pages are made of them.
     #[test]
     fn the_pages_in_the_docs_are_those_of_the_results_that_are_kept() {
-        let recorded: Vec<RecordedFigure> = FIGURES
-            .iter()
-            .map(|figure| kept(figure, &docs().join(RECORDS)).unwrap_or_else(|error| panic!("{error}")))
-            .collect();
-        for (name, text) in pages(&recorded) {
+        for (name, text) in pages(&kept_in_the_docs()) {
             let there = std::fs::read_to_string(docs().join(&name)).unwrap_or_default();
             assert!(there == text, "docs/{name} is stale: run `caudal reproduce none --docs docs`");
         }
@@ -261,8 +276,8 @@ mod tests {
 
     #[test]
     fn every_chart_that_a_page_shows_is_there_and_none_besides() {
-        let kept = |figure| kept(figure, &docs().join(RECORDS)).unwrap_or_else(|error| panic!("{error}"));
-        let mut shown: Vec<String> = FIGURES.iter().flat_map(|figure| kept(figure).record.charts).collect();
+        let mut shown: Vec<String> =
+            kept_in_the_docs().into_iter().flat_map(|recorded| recorded.record.charts).collect();
         let there = std::fs::read_dir(docs().join("figures")).expect("docs/figures");
         let names = there.map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned());
         let mut there: Vec<String> = names.filter(|name| name.ends_with(".svg")).collect();

@@ -36,7 +36,7 @@ const P999: Stat = Stat::Latency(99.9);
 const RSC: &str = "block-cache";
 /// A service that the paper has not: its p99 is a short request's, where most of ours have a long one's. It is shown, and
 /// no statement counts it.
-const SHOWN_ONLY: &str = "rocksdb-0.5";
+pub(crate) const SHOWN_ONLY: &str = "rocksdb-0.5";
 /// Word stemming, and McRouter.
 const STEMMING: &str = "stemming";
 const ROUTING: &str = "routing";
