@@ -3,13 +3,13 @@
 /// The options, one a line, with their defaults.
 pub const OPTIONS_HELP: &str = concat!(
     "  --probe-mode=MODE       budget (default), clock or flag; to compare instruction-counter, counter-gated-clock\n",
-    "  --probe-bound=CYCLES    longest estimated way between two probes, 16 to 100000 [default: 250];\n",
+    "  --probe-bound=CYCLES    longest estimated path between two probes, 16 to 100000 [default: 250];\n",
     "                          kept to from 64 up\n",
     "  --probe-unknown-call=CYCLES\n",
     "                          what a call into code without probes is assumed to take, 0 to 100000 [default: 50]\n",
     "  --probe-tls=MODEL       how probes reach their thread's lines: auto (default), initial-exec, local-exec\n",
     "  --probe-exclude=FILE    names of functions to leave alone, one a line\n",
-    "  --probe-verify          recompute the longest ways after insertion; an error where one exceeds the bound\n",
+    "  --probe-verify          recompute the longest paths after insertion; an error where one exceeds the bound\n",
     "  --probe-report          say on stderr what got probes, what did not, and why\n",
     "  --probe-report=FILE     append that to FILE as JSON lines; `caudal probes FILE` says it in words\n",
     "  --probe-off             no probes: the compiler as it is\n",

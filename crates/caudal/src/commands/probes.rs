@@ -62,7 +62,7 @@ fn shortened(name: &str) -> String {
 }
 
 fn print_table(summary: &Summary) {
-    let mut table = Table::new(&["function", "probes", "longest way", "module"]);
+    let mut table = Table::new(&["function", "probes", "longest path", "module"]);
     for Probed { name, module, probes, longest_cycles } in &summary.probed {
         let longest =
             if *longest_cycles == 0 { "–".to_owned() } else { format!("{longest_cycles} cycles") };
