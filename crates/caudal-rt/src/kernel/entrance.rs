@@ -8,6 +8,7 @@ use crate::request::Request;
 
 /// Where submissions enter a runtime.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant)] // A runtime has one, and each submission would follow a pointer more.
 pub(crate) enum Entrance {
     /// The queue of the dispatcher, which places them.
     Dispatcher(Ring<Request>),
