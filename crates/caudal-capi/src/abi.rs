@@ -136,7 +136,7 @@ pub type caudal_handler = Option<unsafe extern "C-unwind" fn(argument: *mut c_vo
 ///
 /// For a request that ran, it is called on the request's coroutine, after its handler has returned and before anybody who waits is
 /// told, and may do what a handler may. For one that ended before it started, on the thread that ended it (in caudal_cancel(), in a
-/// shutdown, or a worker): it must neither wait nor take long. Who waits is told afterwards, unless a request has cancelled it: then
+/// shutdown, or a worker): it must neither wait nor take long. A waiter is told afterwards, unless a request has cancelled it: then
 /// before. For an abandoned one it is not called: its stack is lost.
 pub type caudal_completion =
     Option<unsafe extern "C-unwind" fn(argument: *mut c_void, outcome: caudal_outcome)>;
@@ -185,7 +185,7 @@ pub struct caudal_options {
     /// A caudal_on_stuck.
     pub on_stuck: u32,
     /// 1: the dispatcher raises a worker's flag when the quantum there is over and others wait, for probes in flag mode
-    /// (CAUDAL_PROBE_FLAG()), which look at no clock. Needs a policy with a dispatcher.
+    /// (CAUDAL_PROBE_FLAG()), which read no clock. Needs a policy with a dispatcher.
     pub raise_flags: u32,
     /// Called with `worker_context` and the worker's number on each worker's thread, before its first request; may be null.
     pub worker_starts: caudal_worker_hook,

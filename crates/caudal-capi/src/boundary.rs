@@ -58,7 +58,7 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T) -> Result<&'a T, caudal
 #[derive(Clone, Copy)]
 pub(crate) struct Opaque(pub(crate) *mut c_void);
 
-// SAFETY: nobody here looks at what it points to; the program's function does, which knows on which threads it is called.
+// SAFETY: nobody here reads what it points to; the program's function does, which knows on which threads it is called.
 unsafe impl Send for Opaque {}
 // SAFETY: as above.
 unsafe impl Sync for Opaque {}

@@ -154,7 +154,7 @@ impl Drop for AbortOnUnwind {
     fn drop(&mut self) {
         let text = format!(
             "caudal: an exception, or pthread_exit, left a handler of class '{}': catch it in the handler and call caudal_fail(), \
-             or submit with caudal::submit() of caudal/caudal.hpp, which hands it to who waits\n",
+             or submit with caudal::submit() of caudal/caudal.hpp, which hands it to the waiter\n",
             self.0
         );
         // SAFETY: the bytes are there. Not `eprintln!`: another request of this worker may hold the lock of stderr.

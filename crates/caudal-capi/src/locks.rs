@@ -1,7 +1,7 @@
 //! Mutexes and condition variables that park the request and never its worker: those of `caudal_rt::sync`, without guards.
 //!
-//! Who has a mutex is noted in it, so that a second lock by the same request, and an unlock by another one, are answers and not a
-//! deadlock or a broken section. The note is the address of what is unique to a request that runs ([`job::identity`]), or to a
+//! Each mutex notes its owner, so that a second lock by the same request, and an unlock by another one, get an error and cause no
+//! deadlock and no broken section. The note is the address of what is unique to a request that runs ([`job::identity`]), or to a
 //! thread outside of requests.
 
 use std::sync::atomic::AtomicUsize;
@@ -62,7 +62,7 @@ impl caudal_mutex {
 
 /// Makes a free mutex.
 ///
-/// Errors: CAUDAL_ERROR_ARGUMENT. Ownership: the caller's, who ends it with caudal_mutex_destroy(). Threads: any.
+/// Errors: CAUDAL_ERROR_ARGUMENT. Ownership: the caller owns it, and ends it with caudal_mutex_destroy(). Threads: any.
 ///
 /// # Safety
 /// `out` is null or may be written.
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn caudal_mutex_unlock(mutex: *mut caudal_mutex) -> caudal
 
 /// Makes a condition variable.
 ///
-/// Errors: CAUDAL_ERROR_ARGUMENT. Ownership: the caller's, who ends it with caudal_condition_destroy(). Threads: any.
+/// Errors: CAUDAL_ERROR_ARGUMENT. Ownership: the caller owns it, and ends it with caudal_condition_destroy(). Threads: any.
 ///
 /// # Safety
 /// `out` is null or may be written.
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn caudal_condition_destroy(condition: *mut caudal_conditi
 }
 
 /// Frees the mutex, waits to be notified, for `longest_ns` at most (CAUDAL_FOREVER: without end), and takes the mutex again, which it
-/// has afterwards whatever the answer. Call it in a loop that looks at the condition.
+/// has afterwards whatever the answer. Call it in a loop that checks the condition.
 ///
 /// Errors: CAUDAL_TIMED_OUT, CAUDAL_CANCELLED, CAUDAL_ERROR_ARGUMENT; CAUDAL_ERROR_OWNER, if the caller does not have the mutex;
 /// CAUDAL_ERROR_IN_SECTION. Threads: any.

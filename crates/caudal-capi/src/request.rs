@@ -32,7 +32,7 @@ unsafe impl SizeFirst for caudal_submission {}
 ///
 /// Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_FULL, CAUDAL_ERROR_STOPPED, CAUDAL_ERROR_DESTROYED, CAUDAL_ERROR_FORKED; in a request
 /// also CAUDAL_CANCELLED and CAUDAL_ERROR_IN_SECTION. The handler is then not called.
-/// Ownership: `*out` is the caller's, who gives it back with caudal_request_release(); what `argument` points to stays the
+/// Ownership: the caller owns `*out`, and gives it back with caudal_request_release(); what `argument` points to stays the
 /// caller's and has to live until the request has ended. Threads: any, requests included.
 ///
 /// # Safety
@@ -129,7 +129,7 @@ unsafe fn submit(
         request = request.quantum(quantum);
     }
     if submission.migratable == 1 {
-        // SAFETY: who sets it promises what is asked for.
+        // SAFETY: the caller that sets it promises what is asked for.
         request = unsafe { request.migratable() };
     }
     let completion = submission.completion.map(|completion| (completion, submission.completion_argument));

@@ -43,7 +43,7 @@ pub struct caudal_runtime {
 // SAFETY: the runtime inside is shared by reference while there are users, and taken out by one destroyer when there are none.
 unsafe impl Sync for caudal_runtime {}
 
-/// All that were ever made: so that tools which look for leaks find the way to them.
+/// All that were ever made, so that leak checkers find them reachable.
 static ALL: Mutex<Vec<&'static caudal_runtime>> = Mutex::new(Vec::new());
 
 // SAFETY: its first field is its size; of the others, integers and pointers, none is ever invalid as zeros.
@@ -107,7 +107,7 @@ pub extern "C" fn caudal_status_text(status: u32) -> *const c_char {
 ///
 /// Errors: CAUDAL_ERROR_ARGUMENT; CAUDAL_ERROR_POLICY, if the file cannot be read or is refused; CAUDAL_ERROR_SYSTEM, if the
 /// machine has too few cores or refuses threads or memory; CAUDAL_ERROR_FORKED.
-/// Ownership: the runtime is the caller's, who ends it with caudal_runtime_destroy(). Path and options may go when the call returns.
+/// Ownership: the caller owns the runtime, and ends it with caudal_runtime_destroy(). Path and options may go when the call returns.
 /// Threads: any but a request's (CAUDAL_ERROR_IN_REQUEST).
 ///
 /// # Safety

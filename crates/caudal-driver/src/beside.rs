@@ -19,12 +19,12 @@ use crate::error::DriverError;
 use crate::plugin::Plugin;
 use crate::probes::Probes;
 
-/// Where such directories are.
+/// Place of such directories.
 #[derive(Debug)]
 pub enum Place {
-    /// They stay, for all calls of this user.
+    /// A directory that stays, for all calls of this user.
     Kept(PathBuf),
-    /// They go with this value: what names a file of this call alone, or where nothing can be kept.
+    /// A directory that is removed with this value: for options that name a file of this call, and where nothing can be kept.
     OfThisCall(TempDir),
 }
 
@@ -59,7 +59,7 @@ impl Place {
         }
     }
 
-    /// Whether it is gone when the call is done.
+    /// Is it removed when the call is done?
     pub fn is_of_this_call(&self) -> bool {
         matches!(self, Place::OfThisCall(_))
     }
@@ -79,7 +79,7 @@ pub fn cache_directory() -> Result<PathBuf, DriverError> {
     Ok(cache.ok_or(DriverError::NoCache)?.join("caudal"))
 }
 
-/// 16 hexadecimal digits of what hashes `parts`, each with its length.
+/// Hash of `parts`, each with its length, in 16 hexadecimal digits.
 pub fn digest(parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -126,7 +126,7 @@ fn read(path: &Path) -> Result<Vec<u8>, DriverError> {
     fs::read(path).map_err(DriverError::at(path))
 }
 
-/// Calls side by side may make the same directory: it appears in one piece, and the first one's stays.
+/// Makes the directory at once by a rename: several calls may make the same one, and the first one stays.
 fn fill(place: &Path, directory: &Path, plugin: &Plugin, options: &str) -> Result<(), DriverError> {
     let new = tempfile::Builder::new().prefix("new-").tempdir_in(place).map_err(DriverError::at(place))?;
     let link = new.path().join(plugin.path.file_name().unwrap_or_default());

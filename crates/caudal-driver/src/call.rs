@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::jobs::LinkJob;
 
-/// Clang's options whose value is the next word. What is missing here would have its value taken for a source.
+/// Clang's options whose value is the next word. If one is missing here, its value is taken for a source.
 const WITH_VALUE: &[&str] = &[
     "-o",
     "--output",
@@ -95,7 +95,7 @@ const WITH_VALUE: &[&str] = &[
     "-install_name",
 ];
 
-/// Whether the word after `word` is its value.
+/// Is the word after `word` its value?
 pub(crate) fn takes_value(word: &OsStr) -> bool {
     WITH_VALUE.iter().any(|known| word == *known)
 }
@@ -126,10 +126,10 @@ pub enum Output {
     Relocatable,
 }
 
-/// When link-time optimisation runs, and with it the pass.
+/// Time of link-time optimisation, and with it of the pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lto {
-    /// Not at all: the pass runs in the compilation.
+    /// Never: the pass runs in the compilation.
     #[default]
     None,
     /// At the link, `-flto`, `-flto=thin`.
@@ -219,28 +219,28 @@ impl Call {
         }
     }
 
-    /// Whether code is made out of sources.
+    /// Is code made out of sources?
     pub fn compiles(&self) -> bool {
         self.sources > 0 && self.stage >= Stage::Compile
     }
 
-    /// Whether the linker is called.
+    /// Is the linker called?
     pub fn links(&self) -> bool {
         self.linkable > 0 && self.stage == Stage::Link
     }
 
-    /// Whether the linker is gold, which knows less than the others.
+    /// Is the linker gold, which has fewer options than the others?
     pub fn is_gold(&self) -> bool {
         self.linker.as_deref().is_some_and(|linker| linker.to_string_lossy().contains("gold"))
     }
 
-    /// Whether the linker may optimise.
+    /// May the linker optimise?
     pub fn links_with_lto(&self) -> bool {
         self.links() && (self.lto != Lto::None || self.linker.as_deref().is_some_and(is_lld))
     }
 }
 
-/// Whether a linker's name says that it is lld.
+/// Does a linker's name say that it is lld?
 pub(crate) fn is_lld(linker: &Path) -> bool {
     linker.file_name().is_some_and(|name| name.as_bytes().windows(3).any(|part| part == b"lld"))
 }
@@ -323,7 +323,7 @@ impl Reader {
         if after("-flto=").is_some() {
             self.lto = true;
         } else if let Some(index) = after("-fthinlto-index=") {
-            // Build systems say so of what is in no thin link: an ordinary compilation.
+            // Build systems give this option to what is in no thin link: it is an ordinary compilation.
             self.call.thin_back_end = index != "/dev/null";
         } else if let Some(linker) = after("-fuse-ld=").or_else(|| after("--ld-path=")) {
             self.call.linker = Some(linker.into());
@@ -392,7 +392,7 @@ impl Call {
     }
 }
 
-/// Whether an object among the inputs is bitcode: some linkers compile it by a plugin that they find by themselves.
+/// Is an object among the inputs bitcode? Some linkers compile it by a plugin that they find by themselves.
 fn has_bitcode(words: &[String]) -> bool {
     words.iter().filter(|word| is_object(word) && !word.starts_with('-')).any(|file| {
         let mut magic = [0; 4];

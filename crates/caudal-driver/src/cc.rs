@@ -1,4 +1,4 @@
-//! `caudal cc` and `caudal c++`: clang with probes.
+//! `caudal cc` and `caudal c++`: clang with probes. Called by the command and by `caudal-cc`.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub fn main(name: &str, language: Language, args: Vec<OsString>) -> ExitCode {
 }
 
 fn run(name: &str, language: Language, args: Vec<OsString>) -> Result<ExitCode, DriverError> {
-    // Clang's inner program is called with its own command line, which is none of ours.
+    // Clang calls its inner program with a command line of its own, which is passed on as it is.
     if args.first().is_some_and(|first| first.as_encoded_bytes().starts_with(b"-cc1")) {
         let clang = toolchain::clang(None, None)?;
         return Err(replace_process(&clang.path, &args));
@@ -60,7 +60,7 @@ fn run(name: &str, language: Language, args: Vec<OsString>) -> Result<ExitCode, 
     let clang = toolchain::clang(own.clang.as_deref(), own.plugin.as_deref())?;
     let mut call = Call::read(&words);
     let is_cxx = language == Language::Cxx;
-    // What is only shown is not made.
+    // A call that only shows its commands makes nothing.
     let is_shown_only = words.iter().any(|word| word == "-###");
     let mut job = None;
     if call.links() && !own.probes.off && !is_shown_only {
@@ -119,8 +119,8 @@ fn refuse(call: &Call) -> Result<(), DriverError> {
     Err(DriverError::Refused { option, why })
 }
 
-/// Clang's command line for `--probe-off`, and what has to be there while it runs. A link that is to follow, and may have probes for
-/// others, is to know of it.
+/// Clang's command line for `--probe-off`, and what has to be there while it runs. A later link, which may
+/// put probes into other objects, has to know of it.
 fn without_probes(
     own: &Own,
     clang: &Tool,
@@ -219,8 +219,8 @@ impl Prepared {
     }
 }
 
-/// Options of the pass for a compilation. It gets them also in front of a link that optimises: some of the code that the pass looks for is as
-/// the compiler has written it only there.
+/// Options of the pass for a compilation. It gets them also in front of a link that optimises: only there is some of the
+/// code that the pass searches for as the compiler has written it.
 fn for_compilation(probes: &Probes, call: &Call) -> Probes {
     Probes { at_link: call.lto == Lto::AtLink, ..probes.clone() }
 }

@@ -1,4 +1,4 @@
-//! Clang's command line: what it was given, and what puts probes in.
+//! Clang's command line: what it was given, and what puts probes in. Called by `cc.rs` and by `cargo caudal`.
 //!
 //! ## Stacks
 //!
@@ -48,13 +48,13 @@ pub enum Archive {
 pub struct Setting {
     /// Clang is to be `clang++`.
     pub cxx: bool,
-    /// The plugin for compilations; `None`: one that has nothing to do here.
+    /// The plugin for compilations; `None`: it has nothing to do in this call.
     pub compile: Option<Beside>,
     /// The plugin for links with link-time optimisation.
     pub link: Beside,
     /// The probe library.
     pub library: Library,
-    /// How it is linked.
+    /// How the probe library is linked.
     pub archive: Archive,
     /// For gold, which takes names and no patterns: a file with the names to show.
     pub shown: Option<PathBuf>,
@@ -79,7 +79,7 @@ pub fn compose(call: &Call, setting: &Setting, words: Vec<OsString>) -> Vec<OsSt
         add_link_time_pass(call, &setting.link, &mut before, &mut after);
     }
     if call.links() && call.output == Output::Shared && call.all_defined {
-        // gold has no word that takes the other back.
+        // gold has no option that takes the other one back.
         let undefs = if call.is_gold() { "-Wl,--unresolved-symbols=ignore-all" } else { "-Wl,-z,undefs" };
         after.push(undefs.into());
     }
@@ -89,13 +89,13 @@ pub fn compose(call: &Call, setting: &Setting, words: Vec<OsString>) -> Vec<OsSt
     if setting.cxx {
         args.push("--driver-mode=g++".into());
     }
-    // Of a call that only assembles, say, not all of it is used.
+    // A call that only assembles, for example, does not use all of it.
     if !before.is_empty() {
         args.push("--start-no-unused-arguments".into());
         args.append(&mut before);
         args.push("--end-no-unused-arguments".into());
     }
-    // What follows a `--` is files.
+    // All words after a `--` are files.
     let files = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let has_files = files < words.len();
     let mut words = words.into_iter();
@@ -145,7 +145,7 @@ fn add_link_time_pass(call: &Call, link: &Beside, before: &mut Vec<OsString>, af
         after.push("-Wl,--lto-O1".into());
     }
     if let Some(cache) = &call.thin_cache {
-        // lld's key for what it keeps does not have the plugin in it.
+        // lld's key of its cache does not have the plugin in it.
         let mine = cache.join(format!("caudal-{}", link.hash));
         to_linker(&joined("--thinlto-cache-dir=", &mine), after);
     }

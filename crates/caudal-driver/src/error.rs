@@ -1,4 +1,4 @@
-//! Everything that can keep a driver from its work, and what would be right.
+//! Errors of the drivers: everything that can keep one from its work, and what would be right.
 
 use std::ffi::OsString;
 use std::io;
@@ -24,9 +24,9 @@ pub enum DriverError {
     #[error("`{}` can not be run: {source}", .program.display())]
     NotRun { program: PathBuf, source: io::Error },
     #[error("`{}` is not {what}: it says `{said}`", .program.display())]
-    Stranger { program: PathBuf, what: &'static str, said: String },
+    NotClang { program: PathBuf, what: &'static str, said: String },
     #[error("no plugin for LLVM {major}, which `{}` is of{}", .compiler.display(), other_majors(.others))]
-    NoPlugin { compiler: PathBuf, major: u32, others: Vec<u32>, looked: Vec<PathBuf> },
+    NoPlugin { compiler: PathBuf, major: u32, others: Vec<u32>, tried: Vec<PathBuf> },
     #[error("there is no plugin `{}`", .0.display())]
     PluginMissing(PathBuf),
     #[error("`{}` does not say in its name which LLVM it is for", .0.display())]
@@ -78,8 +78,8 @@ impl DriverError {
             | DriverError::Io { .. }
             | DriverError::BadValue { .. }
             | DriverError::NoValue { .. } => String::new(),
-            DriverError::Stranger { .. } => "name another by --clang=FILE".to_owned(),
-            DriverError::NoPlugin { major, others, looked, .. } => no_plugin(*major, others, looked),
+            DriverError::NotClang { .. } => "name another by --clang=FILE".to_owned(),
+            DriverError::NoPlugin { major, others, tried, .. } => no_plugin(*major, others, tried),
             DriverError::PluginMissing(_) | DriverError::PluginDamaged(_) => {
                 "`make pass` in a clone of Caudal builds one".to_owned()
             }
@@ -128,7 +128,7 @@ pub(crate) fn packages(major: u32) -> String {
     format!("apt-get install clang-{major} lld-{major} llvm-{major}-dev")
 }
 
-fn no_plugin(major: u32, others: &[u32], looked: &[PathBuf]) -> String {
+fn no_plugin(major: u32, others: &[u32], tried: &[PathBuf]) -> String {
     if let Some(other) = others.first() {
         return format!(
             "{}; or use the compiler that the plugin is for: --clang=clang-{other} ({})",
@@ -136,10 +136,10 @@ fn no_plugin(major: u32, others: &[u32], looked: &[PathBuf]) -> String {
             packages(*other)
         );
     }
-    format!("{}; it was looked for as {}; or name one: --plugin=FILE", build_plugin(major), paths(looked))
+    format!("{}; it was looked for as {}; or name one: --plugin=FILE", build_plugin(major), paths(tried))
 }
 
-/// For a version that the pass is not tried with, the way is another clang.
+/// For a version with which the pass is not tested, the advice is another clang.
 fn build_plugin(major: u32) -> String {
     if MAJORS.contains(&major) {
         return format!("{}, then `make pass LLVM={major}` in a clone of Caudal", packages(major));

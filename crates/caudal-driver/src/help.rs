@@ -3,7 +3,7 @@
 /// The options, one a line, with their defaults.
 pub const OPTIONS_HELP: &str = concat!(
     "  --probe-mode=MODE       budget (default), clock or flag; to compare instruction-counter, counter-gated-clock\n",
-    "  --probe-bound=CYCLES    longest estimated way between two probes, 16 to 100000 [default: 250];\n",
+    "  --probe-bound=CYCLES    longest estimated path between two probes, 16 to 100000 [default: 250];\n",
     "                          kept to from 64 up\n",
     "  --probe-unknown-call=CYCLES\n",
     "                          what a call into code without probes is assumed to take, 0 to 100000 [default: 50]\n",

@@ -1,5 +1,5 @@
-//! What clang itself says that it will do: options come to it in ways that its command line does not show (configuration files, `--config`,
-//! `CCC_OVERRIDE_OPTIONS`), and `-###` shows what they make of a link.
+//! Clang's own plan for a call, as `-###` prints it: options come to clang also from places that its command line does not show
+//! (configuration files, `--config`, `CCC_OVERRIDE_OPTIONS`).
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

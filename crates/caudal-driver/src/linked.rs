@@ -1,6 +1,6 @@
 //! Checks of a linked file: is it what was asked for? `cc.rs` calls them after each link.
 //!
-//! The pass leaves a note in each module that it sees (`.note.caudal`). A program without one has no probes, in whatever way that came about:
+//! The pass leaves a note in each module that it sees (`.note.caudal`). A program without one has no probes, whatever the cause:
 //! options that came from somewhere else, a compiler that is none of ours. Names say the rest: a probe library that cannot be seen by shared
 //! objects, a second one, a stack that belongs to the thread.
 
@@ -21,15 +21,15 @@ type Elf<'data> = object::read::elf::ElfFile64<'data>;
 
 const NOTE: &str = ".note.caudal";
 const BLOCK: &[u8] = b"caudal_probe_v1";
-/// Of the runtime: where it is inside, a shared object has a probe library of its own for a reason.
+/// Name of the runtime: a shared object that has it inside has a probe library of its own for a reason.
 const RUNTIME: &[u8] = b"caudal_runtime_create";
 const DT_SYMBOLIC: u64 = 16;
 const DT_FLAGS: u64 = 30;
 const DF_SYMBOLIC: u64 = 2;
 const SAFE_STACK: &[u8] = b"__safestack_unsafe_stack_ptr";
-/// Of ThreadSanitizer.
+/// Name of ThreadSanitizer.
 const THREAD_SANITIZER: &[u8] = b"__tsan_init";
-/// Of a C++ runtime: where a thread has the exceptions that it handles.
+/// Name of a C++ runtime's function that says where a thread has the exceptions that it handles.
 const CXX_EXCEPTIONS: &[u8] = b"__cxa_get_globals";
 
 /// A file as it was before the link, to know whether the link wrote it.
@@ -37,17 +37,17 @@ const CXX_EXCEPTIONS: &[u8] = b"__cxa_get_globals";
 pub(crate) struct Stamp(Option<(u64, i64, i64)>);
 
 impl Stamp {
-    /// Of `file` now.
+    /// The stamp of `file` now.
     pub(crate) fn of(file: &Path) -> Stamp {
         let identity = |file: fs::Metadata| (file.ino(), file.mtime(), file.mtime_nsec());
         Stamp(fs::symlink_metadata(file).ok().map(identity))
     }
 }
 
-/// Looks at what the link wrote, and takes away what is not what was asked for. What is only worth a word comes back.
+/// Checks the file that the link wrote, and removes it if it is not what was asked for. Returns warnings.
 ///
 /// # Errors
-/// What it is not.
+/// [`DriverError`], if the file is not what was asked for.
 pub(crate) fn check(call: &Call, job: &LinkJob, before: Stamp) -> Result<Vec<String>, DriverError> {
     let output = job.output();
     // Some calls of a linker write nothing, and /dev/null is none of ours.
@@ -119,7 +119,7 @@ fn safe_stack(linked: &File, inputs: impl Fn() -> Vec<PathBuf>) -> Option<PathBu
     if linked.has_safe_stack {
         return Some(inputs().into_iter().find(brings).unwrap_or_default());
     }
-    // Where no symbols are left, what went in still has them.
+    // If the output has no symbols left, the inputs still have them.
     let is_candidate = |input: &PathBuf| !linked.has_symbols || is_shared(input);
     inputs().into_iter().filter(is_candidate).find(brings)
 }
@@ -128,7 +128,7 @@ fn is_shared(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name.to_string_lossy().contains(".so"))
 }
 
-/// A linked file, as far as the questions are about it.
+/// A linked file, with the properties that are checked.
 #[derive(Debug, Default)]
 struct File {
     has_note: bool,
@@ -308,7 +308,8 @@ fn objects(bytes: &[u8]) -> Vec<&[u8]> {
     archive.members().filter_map(Result::ok).filter_map(|member| member.data(bytes).ok()).collect()
 }
 
-/// Why a link may have failed that says nothing that anybody understands: an input that wants thread-locals in a way that there are none in.
+/// A possible reason of a failed link whose message is hard to understand: an input whose thread-locals use a model that the output does not
+/// have.
 pub(crate) fn why_failed(job: &LinkJob) -> Option<DriverError> {
     let wants = |bytes: &[u8]| bytes.windows(EMULATED.len()).any(|window| window == EMULATED);
     let is_object =

@@ -1,6 +1,6 @@
-//! The versions of LLVM that there is a pass for. Errors name them, and `plugin` looks for one of them.
+//! The versions of LLVM for which there is a pass. Errors name them, and `plugin` searches for one of them.
 
-/// Versions of LLVM that the pass is tried with, the best first.
+/// Versions of LLVM with which the pass is tested, the best first.
 pub(crate) const MAJORS: [u32; 2] = [22, 19];
 
 /// The versions, for a sentence.

@@ -48,14 +48,14 @@ impl Plugin {
     }
 
     fn beside(directories: &[PathBuf], compiler: &Path, major: u32) -> Result<Plugin, DriverError> {
-        let looked: Vec<_> = directories.iter().map(|directory| directory.join(file_name(major))).collect();
-        if let Some(path) = looked.iter().find_map(|path| path.canonicalize().ok()) {
+        let tried: Vec<_> = directories.iter().map(|directory| directory.join(file_name(major))).collect();
+        if let Some(path) = tried.iter().find_map(|path| path.canonicalize().ok()) {
             return Ok(Plugin { path, major });
         }
         let is_there =
             |other: &u32| directories.iter().any(|directory| directory.join(file_name(*other)).exists());
         let others = MAJORS.into_iter().filter(is_there).collect();
-        Err(DriverError::NoPlugin { compiler: compiler.to_owned(), major, others, looked })
+        Err(DriverError::NoPlugin { compiler: compiler.to_owned(), major, others, tried })
     }
 
     /// Whether there is one for `major`, for the choice of a compiler.

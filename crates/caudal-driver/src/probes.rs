@@ -21,7 +21,7 @@ pub enum Mode {
 /// How probes reach the lines of their thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tls {
-    /// By what the code may become part of.
+    /// Chosen by what the code may become part of.
     #[default]
     Auto,
     /// For shared objects.
@@ -33,10 +33,10 @@ pub enum Tls {
 /// The receiver of the report of what the pass did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Report {
-    /// Nobody.
+    /// No report.
     #[default]
     None,
-    /// The person at the terminal, on stderr.
+    /// Text on stderr.
     Words,
     /// A file, JSON lines.
     Lines(PathBuf),
@@ -82,7 +82,7 @@ impl Own {
     /// whatever it looks like.
     ///
     /// # Errors
-    /// An option that looks like ours and is none, or has a wrong value.
+    /// An option that begins like ours and is unknown, or has a wrong value.
     pub fn take(words: Vec<OsString>) -> Result<(Own, Vec<OsString>), DriverError> {
         let mut own = Own::default();
         let mut rest = Vec::with_capacity(words.len());
@@ -239,7 +239,7 @@ fn cycles(
     })
 }
 
-/// Linkers of other directories read it too.
+/// The absolute path: linkers in other directories read it, too.
 fn absolute(option: &'static str, file: &OsStr) -> Result<PathBuf, DriverError> {
     if file.is_empty() {
         return Err(DriverError::BadValue { option, value: OsString::new(), right: "a file belongs here" });

@@ -1,4 +1,4 @@
-//! The report that the pass wrote, in words: for the drivers and for `caudal probes`.
+//! The report that the pass wrote, in words. Called by the drivers and by `caudal probes`.
 
 use std::fmt::Write as _;
 use std::io::ErrorKind;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::error::DriverError;
 
-/// Of how many functions the text names, of each kind.
+/// Number of functions that the text names at most, of each kind.
 const NAMED_MAX: usize = 10;
 
 /// A function with probes.
@@ -18,7 +18,7 @@ pub struct Probed {
     pub name: String,
     pub module: String,
     pub probes: u64,
-    /// Longest estimated way without a probe that ends at one of them, or, where it was verified, of all.
+    /// Longest estimated path without a probe that ends at one of them, or, where it was verified, of all.
     pub longest_cycles: u64,
 }
 
@@ -54,7 +54,7 @@ impl Summary {
         }
     }
 
-    /// Reads the lines of a report. What is no line of one is passed over: a later pass may say more.
+    /// Reads the lines of a report. Unknown lines are passed over: a later pass may write more kinds.
     pub fn of(text: &str) -> Summary {
         let mut summary = Summary::default();
         for line in text.lines() {
@@ -119,7 +119,7 @@ impl Summary {
             if *longest_cycles > 0 {
                 let _ = writeln!(
                     text,
-                    "{name}: longest way without a probe: {longest_cycles} cycles, in {function} ({module})"
+                    "{name}: longest path without a probe: {longest_cycles} cycles, in {function} ({module})"
                 );
             }
         }
@@ -168,7 +168,7 @@ not a line
         assert_eq!(
             summary.in_words("cc"),
             "cc: 2 probes in 1 function; 1 need none, 1 left alone\n\
-             cc: longest way without a probe: 243 cycles, in work (a.c)\n\
+             cc: longest path without a probe: 243 cycles, in work (a.c)\n\
              cc: left alone: jumps: calls a function that returns twice\n\
              cc: time assumed of calls to puts, qsort\n"
         );

@@ -1,4 +1,4 @@
-//! Clang and lld: where they are, and of which version of LLVM.
+//! Finds clang and lld, and their version of LLVM. Called by the drivers.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -84,7 +84,7 @@ fn version(path: &Path, what: &'static str) -> Result<Tool, DriverError> {
     let said = said(path, "--version")?;
     let Some(major) = major_in(&said, what) else {
         let said = said.lines().next().unwrap_or_default().to_owned();
-        return Err(DriverError::Stranger { program: path.to_owned(), what, said });
+        return Err(DriverError::NotClang { program: path.to_owned(), what, said });
     };
     if let Some(file) = known {
         remember(&file, major);

@@ -1,5 +1,5 @@
-//! Version scripts of executables: what a program shows is what its script says, and the probe library's names have to be among it, for
-//! shared objects that have probes. So the linker is given the script with them in it.
+//! Version scripts of executables: a program exports the names that its script lists. Shared objects that have probes need the probe
+//! library's names among them, so the linker is given the script with those added.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Response files: `@file` stands for the words in it, quoted as gcc and clang read them.
+//! Response files: `@file` stands for the words in it, quoted as gcc and clang read them. Called for each command line first.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

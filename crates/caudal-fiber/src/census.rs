@@ -1,13 +1,13 @@
-//! Every coroutine of this process, for whoever scans stacks: garbage collectors, and dumps of all requests.
+//! List of every coroutine of this process. Called by garbage collectors and by dumps of all requests, which scan stacks.
 //!
 //! ```text
 //!   HEAD ──▶ 256 slots ──▶ 256 slots ──▶ … ──▶ null       never freed; a slot is a coroutine's control, or null
 //! ```
 //!
-//! A coroutine takes a slot when it is made, under [`FREE`], and clears it before its control is gone. Who reads takes no lock, and
-//! allocates nothing, for the threads that it has stopped may have the lock. It has to have stopped them: nothing here keeps a control
-//! from being freed, or a stack from changing, while it is being looked at. As nobody runs who could be in the way, `scripts/loom` has no
-//! model of it; what a stopped thread may have been about to do, a switch, is in [`InUse`].
+//! A coroutine takes a slot when it is made, under [`FREE`], and clears it before its control is gone. A reader takes no lock, and
+//! allocates nothing, for the threads that it has stopped may have the lock. It must have stopped them: nothing here keeps a control
+//! from being freed, or a stack from changing, while the reader visits it. As no other thread runs meanwhile, `scripts/loom` has no
+//! model of it; the one thing that a stopped thread may have been about to do, a switch, is in [`InUse`].
 
 use std::ops::Range;
 use std::ptr;
@@ -105,7 +105,7 @@ pub unsafe fn each(mut one: impl FnMut(InUse)) {
     // SAFETY: a chunk is never freed, and it is put into the list when all of it has been written.
     while let Some(chunk) = unsafe { next.as_ref::<'static>() } {
         for slot in &chunk.slots {
-            // SAFETY: who frees a control clears its slot first, on a thread of a runtime, and the caller has stopped all of these.
+            // SAFETY: the thread that frees a control clears its slot first, on a thread of a runtime, and the caller has stopped all of these.
             if let Some(base) = unsafe { slot.load(Acquire).as_ref() } {
                 one(base.in_use());
             }

@@ -50,7 +50,7 @@ pub struct InUse {
     /// then, its thread's stack pointer says.
     pub addresses: Range<usize>,
     /// A worker is on it, is about to be, or has just left it. In the last two cases the thread is on its own stack, and the addresses are all
-    /// that the coroutine has: who scans stacks scans both, the thread's from its stack pointer on and these.
+    /// that the coroutine has: a scanner of stacks scans both, the thread's from its stack pointer on and these.
     pub runs: bool,
 }
 

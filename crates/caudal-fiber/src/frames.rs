@@ -1,4 +1,4 @@
-//! Frames of a coroutine's stack, walked in a signal handler, and the names of their functions.
+//! Frames of a coroutine's stack, walked in a signal handler, and the names of their functions. Called for overflows and stuck workers.
 
 use std::ffi::c_void;
 use std::fmt::{self, Write};
@@ -19,10 +19,10 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Of a stack that nobody has looked at.
+    /// Frames of a stack that nobody has walked.
     pub const NONE: Frames = Frames { inner: [0; INNERMOST], outer: [0; OUTERMOST], count: 0 };
 
-    /// Has nobody looked?
+    /// Was the stack not walked?
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -1,4 +1,4 @@
-//! A coroutine that runs into its guard: told from every other fault, and named.
+//! Stack overflow: a coroutine that runs into its guard is told from every other fault, and named. The kernel calls the handler.
 //!
 //! ```text
 //!   SIGSEGV or SIGBUS, on the thread's alternate stack (`AltStack`)

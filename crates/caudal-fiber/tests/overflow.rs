@@ -1,7 +1,7 @@
 //! Coroutines that use up their stacks: the process says so and aborts, or abandons them and goes on; other faults
 //! reach whoever handled them before.
 //!
-//! What ends a process runs in a child: this binary again, with the name of one of its tests.
+//! A test that ends its process runs in a child: this binary again, with the name of one of its tests.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -23,7 +23,7 @@ thread_local! {
     static TRAP: Cell<Option<CoroutineTrapHandler<Result<u64, Abandoned>>>> = const { Cell::new(None) };
 }
 
-/// What a request whose stack overflowed ends with.
+/// End of a request whose stack overflowed.
 #[derive(Debug, PartialEq)]
 struct Abandoned;
 
@@ -230,7 +230,7 @@ fn a_signal_that_was_sent_kills() {
     assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{}", stderr(&output));
 }
 
-/// What an opt-in to abandoning would register.
+/// Handler that a program would register to abandon overflowed coroutines.
 fn abandon(overflow: &Overflow) {
     let trap = TRAP.take().expect("a coroutine runs");
     assert!(trap.stack_ptr_in_bounds(overflow.sp));

@@ -213,7 +213,7 @@ entries! {
     Walk = 48 { /// How many it has begun, this one included, which decides the draw.
         number: u64, /// The place in the order of walks where it begins.
         start: u32 }
-    /// Event and decision: it looked at another queue on its walk.
+    /// Event and decision: it checked another queue on its walk.
     Looked = 49 { /// Whose.
         victim: u32, /// Requests there.
         len: u32, /// How many it wanted of them.

@@ -1,4 +1,4 @@
-//! What a host of `caudal-policy` let its policies see, and what they decided.
+//! Decision logs: what a host of `caudal-policy` let its policies see, and what they decided. Hosts write them, the replay reads them.
 //!
 //! A [`DecisionLog`] is a list of [`Entry`]s for each thread that decides. An *event* says what a policy was told, in raw
 //! observations: times, names, counts. The *decisions* that it led to follow it, in order. Whoever feeds the events to the same

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct Moment {
     /// Threads that run or want to, this one included.
     pub runnable: u32,
-    /// Of all processors since the start, in clock ticks: with threads of this system, taken away by the hypervisor, and all.
+    /// Time of all processors since the start, in clock ticks: with threads of this system, taken away by the hypervisor, and in all.
     pub busy_ticks: u64,
     /// See `busy_ticks`.
     pub steal_ticks: u64,
@@ -16,17 +16,17 @@ pub struct Moment {
     pub all_ticks: u64,
 }
 
-/// How much others took between two moments.
+/// Use of the processors by others between two moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Busy {
-    /// Threads that wanted to run besides ours, at most, as far as it was looked.
+    /// Threads that wanted to run besides ours, at most, at the times of the checks.
     pub others: u32,
     /// Share of the processors' time that the hypervisor accounts as taken away.
     pub steal_share: f64,
 }
 
 impl Moment {
-    /// Now; zeros where `/proc` does not say.
+    /// The accounts now; zeros where `/proc` does not say.
     pub fn now() -> Moment {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         Moment::of(&read("/proc/loadavg"), &read("/proc/stat"))
@@ -54,7 +54,7 @@ impl Moment {
 }
 
 impl Busy {
-    /// Between two moments, with `ours` threads of this process that run.
+    /// The use between two moments, with `ours` threads of this process that run.
     pub fn between(before: Moment, after: Moment, ours: u32) -> Busy {
         let all = after.all_ticks.saturating_sub(before.all_ticks).max(1);
         let steal_share = after.steal_ticks.saturating_sub(before.steal_ticks) as f64 / all as f64;

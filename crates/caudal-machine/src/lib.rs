@@ -1,7 +1,7 @@
 //! The machine under a runtime: what its actions cost, and what spoils latency on it.
 //!
 //! * [`calibrate`] measures the `[costs]` that the simulator reads, with the runtime's own code.
-//! * [`doctor`] looks at what the system says of itself, and gives advice.
+//! * [`doctor`] reads what the system says of itself, and gives advice.
 //! * [`busy`] says how far measured times can be trusted now.
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]

@@ -1,4 +1,4 @@
-//! What this machine is like, as far as measuring on it goes: clock, speed of the synthetic work and whether jobs last what
+//! Properties of this machine that matter for measuring on it: clock, speed of the synthetic work and whether jobs last what
 //! their service time says, and stalls.
 //!
 //! ```text

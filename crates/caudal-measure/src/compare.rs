@@ -12,12 +12,12 @@ pub struct Spread {
     pub low: f64,
     /// The largest.
     pub high: f64,
-    /// How many there were.
+    /// Number of trials.
     pub trials: usize,
 }
 
 impl Spread {
-    /// Of some trials; `None` without any, or if one is not a number.
+    /// The spread of some trials; `None` without any, or if one is not a number.
     pub fn of(trials: &[f64]) -> Option<Spread> {
         if trials.is_empty() || trials.iter().any(|trial| trial.is_nan()) {
             return None;

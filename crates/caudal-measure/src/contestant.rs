@@ -1,4 +1,4 @@
-//! What all contestants of a comparison have in common: their command line, and what they prepare from it.
+//! Common part of all contestants of a comparison: their command line, and what they prepare from it.
 //!
 //! ```text
 //! PROGRAM --load 0.4 --requests 200000 --seed 1 --worker-core 1 --generator-core 0 --quantum 1us
@@ -15,7 +15,7 @@ use crate::work::{Job, Work};
 
 /// Gaps for which a run has room: at 1,400 a second, two minutes.
 const GAPS: usize = 1 << 18;
-/// How long after the last arrival a contestant waits for what is unfinished, in ns.
+/// Time after the last arrival for which a contestant waits for unfinished requests, in ns.
 pub const PATIENCE_NS: u64 = 2_000_000_000;
 
 /// The command line of a contestant; flatten it into a program's own.

@@ -47,7 +47,7 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Of recorded values in ns.
+    /// The distribution of recorded values in ns.
     pub fn of(sojourn_ns: &Histogram) -> Latency {
         if sojourn_ns.count() == 0 {
             return Latency::default();
@@ -74,10 +74,10 @@ pub struct ClassReport {
     pub unfinished: u64,
 }
 
-/// A run, looked at.
+/// Statistics of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// By number of the class.
+    /// The classes, by number.
     pub classes: Vec<ClassReport>,
     /// Share of the completed requests that the filter kept, of all classes.
     pub kept_share: f64,
@@ -88,13 +88,13 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether too little is left.
+    /// Is too little left?
     pub fn must_be_repeated(&self) -> bool {
         self.kept_share < KEPT_SHARE_MIN || self.gaps_lost > 0
     }
 }
 
-/// Looks at a run; its first [`WARM_UP_SHARE`] of requests are left out.
+/// Statistics of a run; its first [`WARM_UP_SHARE`] of requests are left out.
 pub fn report(trace: &Trace, gaps_of: GapsOf) -> Report {
     let filter = Filter::new(trace, gaps_of);
     let classes = trace.mix.classes().len();
@@ -161,14 +161,14 @@ impl Filter {
         Filter { work: disjoint(trace.gaps.clone()), generator: disjoint(generator) }
     }
 
-    /// Whether no gap touched a request, by its intended arrival and its completion in ns after the run's start.
+    /// Did no gap touch a request, by its intended arrival and its completion in ns after the run's start?
     pub fn keeps(&self, arrival_ns: u64, completion_ns: u64) -> bool {
         let until = completion_ns.saturating_add(AFTER_NS);
         !overlaps(&self.work, arrival_ns, until) && !overlaps(&self.generator, arrival_ns, arrival_ns)
     }
 }
 
-/// In order, and those that touch made one, so that their ends are in order as well.
+/// The gaps in order, with those that touch made one, so that their ends are in order as well.
 fn disjoint(mut gaps: Vec<Gap>) -> Vec<Gap> {
     gaps.sort_unstable_by_key(|gap| gap.start);
     gaps.dedup_by(|later, earlier| {

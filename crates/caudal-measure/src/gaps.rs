@@ -29,7 +29,7 @@ impl GapLog {
         GapLog { threshold_ticks, limit, lost: 0, gaps: Vec::with_capacity(limit) }
     }
 
-    /// Looks at two readings in a row, in ticks; notes a gap if there is one.
+    /// Compares two readings in a row, in ticks; notes a gap if there is one.
     #[inline(always)]
     pub fn check(&mut self, start: u64, end: u64) {
         // A counter that differs by some ticks between cores may seem to run backwards: that is no gap.

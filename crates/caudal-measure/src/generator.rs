@@ -1,6 +1,6 @@
 //! Releases the requests of a schedule when their time has come, by spinning on the clock.
 //!
-//! The generator's loop looks for gaps as the work does, in a log of its own: while its core stands still nothing arrives, and
+//! The generator's loop notes gaps as the work does, in a log of its own: while its core stands still nothing arrives, and
 //! afterwards everything at once.
 
 use crate::clock::{self, Tsc};

@@ -11,7 +11,7 @@ const GAPS_PER_S: f64 = 100_000.0;
 /// Stalls, over a time in which code wanted to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StallStats {
-    /// How long was looked, in ns.
+    /// How long it was watched, in ns.
     pub observed_ns: u64,
     /// Stalls seen.
     pub count: u64,
@@ -28,13 +28,13 @@ pub struct StallStats {
 }
 
 impl StallStats {
-    /// Of gaps in ns, seen in `observed_ns`.
+    /// The stalls of gaps in ns, seen in `observed_ns`.
     pub fn of(gaps: &[Gap], observed_ns: u64) -> StallStats {
         let lengths_ns: Vec<u64> = gaps.iter().map(|gap| gap.end - gap.start).collect();
         StallStats::of_lengths(&lengths_ns, observed_ns)
     }
 
-    /// Of the lengths of gaps, seen in `observed_ns`.
+    /// The stalls of gaps of these lengths, seen in `observed_ns`.
     pub fn of_lengths(lengths_ns: &[u64], observed_ns: u64) -> StallStats {
         let mut lengths = caudal_stats::Histogram::new();
         lengths_ns.iter().for_each(|&length_ns| lengths.record(length_ns));
@@ -66,7 +66,7 @@ pub fn stalls(tsc: Tsc, cpu: usize, seconds: f64) -> Result<StallStats, PinError
     Ok(StallStats::of(&gaps, observed_ns))
 }
 
-/// As [`stalls`]; the gaps themselves, in ns after the start, and how long was looked, in ns.
+/// As [`stalls`]; the gaps themselves, in ns after the start, and how long it was watched, in ns.
 ///
 /// # Errors
 /// As [`stalls`].

@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 use caudal_observe::{Observe as _, Observed as _};
 use caudal_rt::{Builder, Pinning, Shutdown, SubmitError};
 
-/// Work of so many turns: a number, and no time, so that who is taken off its core has as much left as before.
-fn work(turns: u64) {
-    for turn in 0..turns {
-        std::hint::black_box(turn);
+/// Work of so many iterations: a number, and no time, so that a request that is taken off its core has as much left as before.
+fn work(iterations: u64) {
+    for iteration in 0..iterations {
+        std::hint::black_box(iteration);
         caudal_rt::probe();
     }
 }
 
-/// Turns a microsecond.
-fn turns_per_us() -> u64 {
+/// Iterations a microsecond.
+fn iterations_per_us() -> u64 {
     let begun = Instant::now();
     work(1_000_000);
     (1e9 / begun.elapsed().as_nanos() as f64) as u64 + 1
@@ -35,13 +35,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Err(why) => println!("{why}"),
     }
     let (get, scan) = (runtime.class("get")?, runtime.class("scan")?);
-    let turns_per_us = turns_per_us();
+    let iterations_per_us = iterations_per_us();
     let end = Instant::now() + Duration::from_secs(seconds);
     let mut requests = 0_u64;
     while Instant::now() < end {
         requests += 1;
         let (class, us) = if requests.is_multiple_of(100) { (scan, 200) } else { (get, 2) };
-        match runtime.submit(class, move || work(us * turns_per_us)) {
+        match runtime.submit(class, move || work(us * iterations_per_us)) {
             Ok(handle) => drop(handle),
             Err(SubmitError::Full) => {}
             Err(error) => return Err(error.into()),

@@ -61,8 +61,8 @@ impl Export for Snapshot {
 
 /// Formats of a recording.
 pub trait Draw {
-    /// Writes it as a Perfetto trace, which opens in <https://ui.perfetto.dev>: a track a worker, a slice for each turn of a request
-    /// on it, named by class and number, with arrows from each turn to the next; `idle`, and within it `asleep`; arrows where
+    /// Writes it as a Perfetto trace, which opens in <https://ui.perfetto.dev>: a track a worker, a slice for each time slice of a request
+    /// on it, named by class and number, with arrows from each to the next; `idle`, and within it `asleep`; arrows where
     /// requests moved from one inbox to another. Times are from the beginning of the window. Where events were lost, the last mark of
     /// the track says how many.
     ///

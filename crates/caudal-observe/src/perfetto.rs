@@ -31,11 +31,11 @@ fn name(class: &str, number: u64) -> String {
 /// See [`Draw::write_perfetto`](crate::Draw::write_perfetto).
 pub(crate) fn write<W: Write>(recording: &Recording, out: W) -> Result<W, TimelineError> {
     let mut timeline = Timeline::with_names(out, "caudal", "worker")?;
-    let turns = turns(recording);
+    let slices = slices(recording);
     let mut items: Vec<(u64, u8, u32, Item)> = Vec::new();
     for (worker, events) in recording.by_worker().iter().enumerate() {
         let worker = worker as u32;
-        events.iter().for_each(|event| add(recording, worker, *event, &turns, &mut items));
+        events.iter().for_each(|event| add(recording, worker, *event, &slices, &mut items));
         let lost = recording.lost_by_worker()[worker as usize];
         if lost > 0 {
             let until = events.last().map_or(0, |event| event.end());
@@ -60,21 +60,21 @@ pub(crate) fn write<W: Write>(recording: &Recording, out: W) -> Result<W, Timeli
 }
 
 /// How many slices each request has.
-fn turns(recording: &Recording) -> HashMap<(u16, u64), u32> {
-    let mut turns = HashMap::new();
+fn slices(recording: &Recording) -> HashMap<(u16, u64), u32> {
+    let mut slices = HashMap::new();
     for event in recording.by_worker().iter().flatten() {
         if let Event::Slice { class, number, .. } = event {
-            *turns.entry((*class, *number)).or_default() += 1;
+            *slices.entry((*class, *number)).or_default() += 1;
         }
     }
-    turns
+    slices
 }
 
 fn add(
     recording: &Recording,
     worker: u32,
     event: Event,
-    turns: &HashMap<(u16, u64), u32>,
+    slices: &HashMap<(u16, u64), u32>,
     items: &mut Vec<(u64, u8, u32, Item)>,
 ) {
     // At one time what is inside ends first, and what is outside begins first.
@@ -90,8 +90,8 @@ fn add(
             let of_class = recording.classes().get(usize::from(class)).copied().unwrap_or("?");
             let unknown = stop == Stop::Running;
             let name = if unknown { of_class.to_owned() } else { name(of_class, number) };
-            let joined =
-                (!unknown && turns.get(&(class, number)).is_some_and(|&turns| turns > 1)).then_some(number);
+            let joined = (!unknown && slices.get(&(class, number)).is_some_and(|&slices| slices > 1))
+                .then_some(number);
             span(begin, end, 0, name, joined);
             let mark = match stop {
                 Stop::Parked => "parked",

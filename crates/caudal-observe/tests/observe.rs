@@ -1,4 +1,4 @@
-//! What a runtime shows of itself: numbers that add up, files that other programs read, timelines.
+//! A runtime as it shows itself: numbers that add up, files that other programs read, timelines.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ fn some_requests(runtime: &Runtime, requests: u32) {
     let (short, long) = (runtime.class("short").unwrap(), runtime.class("long").unwrap());
     let handles: Vec<_> = (0..requests)
         .map(|i| {
-            let (class, turns) = if i % 10 == 0 { (long, 2_000) } else { (short, 1) };
-            runtime.submit(class, move || (0..turns).for_each(|_| caudal_rt::probe())).unwrap()
+            let (class, iterations) = if i % 10 == 0 { (long, 2_000) } else { (short, 1) };
+            runtime.submit(class, move || (0..iterations).for_each(|_| caudal_rt::probe())).unwrap()
         })
         .collect();
     handles.into_iter().for_each(|handle| handle.wait().unwrap());

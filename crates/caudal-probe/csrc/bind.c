@@ -1,8 +1,8 @@
 /*
  * Decides for each name of the C library whose function a program calls by it. Called by bound.S, at the first call of a wrapper.
  *
- * Whose function is it that a program calls by a name of the C library? Decided once for each name and module, at the first call of the
- * module's wrapper (wrapper.h), which hands over what the linker and the loader have found there:
+ * A program may call a function of another library by a name of the C library. Which one it is, is decided once for each name and module, at
+ * the first call of the module's wrapper (wrapper.h), which hands over what the linker and the loader have found there:
  *
  *      the C library's, or a sanitizer's that stands in front of it     ──▶ the library's wrapper, caudal_around_NAME_v1
  *      another's: the program's own, a mock (--wrap), a preloaded one   ──▶ that function; for locks and handlers of signals, around it
@@ -10,9 +10,9 @@
  *
  * The same for what the library itself calls: LIBC(NAME) is never another's.
  *
- * A first call may be that of a child of fork(), and the loader's lock be had by a thread that the child has not. So the loader is asked at the
- * start, and later by _dl_find_object, which takes no lock; only where the C library has none (glibc before 2.35, musl), and for what the
- * objects of the start have not, is the lock taken.
+ * The first call may be in a child of fork(), and a thread that the child does not have may hold the loader's lock. So the loader is asked at
+ * the start, and later by _dl_find_object, which takes no lock. The lock is taken only where the C library has no such function (glibc before
+ * 2.35, musl), and for objects that were loaded later.
  */
 #define _GNU_SOURCE
 #include "libc.h"
@@ -254,10 +254,10 @@ struct next {
     void *found;
 };
 
-/* In the order in which the loader looks. */
-static int find_next(struct dl_phdr_info *object, size_t size, void *looked_for)
+/* In the order in which the loader searches. */
+static int find_next(struct dl_phdr_info *object, size_t size, void *wanted)
 {
-    struct next *next = looked_for;
+    struct next *next = wanted;
     const char *file = file_of(object->dlpi_name);
     const ElfW(Dyn) *dynamic = NULL;
     struct symbols symbols;

@@ -9,7 +9,7 @@
  *      | what stands for another's, or 0              |
  *      | what stands for the C library's              | <- rsp
  *
- * Also the ways into others.c, which wants the other's address as a fourth argument.
+ * Also the entries to others.c, which wants the other's address as a fourth argument.
  */
 #if defined(__CET__)
 #include <cet.h>

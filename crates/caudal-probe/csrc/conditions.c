@@ -2,17 +2,15 @@
  * Lets requests wait for condition variables of the C library. Called by locks.c, where a request waits, and the program, where it
  * signals a condition.
  *
- * Signals of conditions, for requests that wait for one.
- *
- * A request that waits is put aside, so it is nobody whom the C library could wake. If it came back for no reason now and then, as
- * every wait may, who takes a timed wait for a sleep would find it far too short. So pthread_cond_signal and _broadcast are defined here, for
- * all of the program as `syscall` is: they count, where a request waits, and go on to the C library, where threads may wait.
+ * A request that waits is put aside, so the C library could not wake it. It must not come back for no reason now and then, though every wait
+ * may: a program that uses a timed wait as a sleep would find the sleep far too short. So pthread_cond_signal and _broadcast are defined here,
+ * for all of the program as `syscall` is: they count where a request waits, and go on to the C library where threads may wait.
  *
  *      waits    waiting + 1, what is rung    unlocks the mutex   is put aside until more is rung
  *      signals                               [under the mutex, or behind it]   waiting? rung + 1
  *
- * Who changes what is waited for under the mutex does so before the waiter has it, which then does not wait, or after the waiter has
- * given it up: then the count of the waiting is seen with the mutex.
+ * A thread that changes the condition under the mutex does so either before the waiter has the mutex, and then the waiter does not wait, or
+ * after the waiter has given it up, and then that thread sees the count of the waiting with the mutex.
  */
 #define _GNU_SOURCE
 #include "conditions.h"

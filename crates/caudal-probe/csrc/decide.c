@@ -6,13 +6,13 @@
  * Budget mode: a quantum is armed with the units that its first half takes. The visit there measures how many units a
  * cycle of this program has, and arms the rest with that; the next visit is about at the deadline. So a quantum has two
  * visits when its halves are alike, and a program up to twice as slow as before is still seen in time. The ratio
- * follows what is measured by half of the way, but upwards by at most half its value (one burst of units is no rate), and
+ * follows what is measured by half of the difference, but upwards by at most half its value (one burst of units is no rate), and
  * downwards at once to less than half (too low means early, cheap visits; too high a late yield). A stall of the processor
  * looks like a slow program: it costs a few early visits afterwards.
  *
  * A visit is more than its instructions, by far: a probe's jump that is taken leaves its mark in the history by which the
  * processor predicts the program's branches. So the visit halfway is left out where the ratio has been steady, by its mean
- * deviation, which is kept beside it, and a visit that comes a little early yields. And the way of a visit of budget mode, here
+ * deviation, which is kept beside it, and a visit that comes a little early yields. And the code path of a visit of budget mode, here
  * and in budget.S, has next to no jumps: with 25 conditional ones, an interpreter took up to half as long again, for what the processor had
  * forgotten of its own.
  *
@@ -119,11 +119,11 @@ static void quiet(void)
     caudal_probe_state.armed_units = CAUDAL_PROBE_NEVER_SPENT;
 }
 
-/* Whatever it is and costs, provided that the deadline has been or is near: in clock mode it would look at the clock only where its
+/* Whatever it is and costs, provided that the deadline has been or is near: in clock mode it would read the clock only where its
  * credit is gone, and it may cost nothing. */
 static void next_probe_is_due(void)
 {
-    /* Far below 0: instrumented loops may have been lent some units (pass/src/insert/DeferredChecks.h). */
+    /* Far below 0: instrumented loops may have been given extra units (pass/src/insert/DeferredChecks.h). */
     caudal_probe_v1.budget = INT64_MIN / 2;
     caudal_probe_v1.credit = INT32_MIN / 2;
     caudal_probe_state.armed_units = INT64_MAX;
@@ -143,7 +143,7 @@ static inline void give_credit(uint64_t now, uint64_t quantum)
 
 /*
  * A visit of budget mode, which has no use for clock mode's credit, keeps it: that saves a tenth of the visit's instructions, and
- * probes of clock mode on the same thread look at the new deadline when what they have is gone, which is at most some 2,560 cycles.
+ * probes of clock mode on the same thread compare with the new deadline when what they have is gone, which is at most some 2,560 cycles.
  */
 enum credit { KEEP_CREDIT, GIVE_CREDIT };
 
@@ -169,7 +169,7 @@ __attribute__((always_inline)) static inline void arm(uint64_t now, uint64_t qua
     set_budget(now, first, block->ratio);
 }
 
-/* Up to the deadline, or up to half the way where the pace is not steady. */
+/* Up to the deadline, or up to half the time where the pace is not steady. */
 static inline uint64_t first_of(uint64_t quantum)
 {
     return if_steady(quantum, quantum / 2);
@@ -275,7 +275,7 @@ static inline void follow(struct caudal_probe *block, uint64_t now)
     }
     uint64_t ratio = block->ratio, slowest = state->slowest, deviation = state->deviation;
     uint64_t measured = ratio_of(spent), surprise = measured - ratio, above = measured - slowest;
-    /* Downwards by a part of the way, for a stall of the processor looks like a slow program; upwards with time. */
+    /* Downwards by a part of the difference, for a stall of the processor looks like a slow program; upwards with time. */
     uint64_t down = (uint64_t)((int64_t)above >> CAUDAL_BUDGET_TRUST_BITS), up = (above >> CAUDAL_BUDGET_MEMORY_BITS) + 1;
     state->slowest = (uint32_t)(slowest + if_negative(above, down, up));
     int64_t more = (int64_t)(if_negative(surprise, -surprise, surprise) - deviation);

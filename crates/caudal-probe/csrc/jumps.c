@@ -4,9 +4,9 @@
  *
  * longjmp and its like out of handlers of signals: see signals.c.
  *
- * Where a jump goes is in the buffer, as the C library keeps it: the stack pointer is its seventh word. musl keeps it as it is, the GNU C
- * library XORed with a secret of the thread, and rotated. To know which of the two this library does, a buffer is filled here: its stack
- * pointer is known. If the seventh word is that in neither way, nothing is done at the jump: the next probe that finds the thread in a section
+ * The buffer says where a jump goes, as the C library keeps it: the stack pointer is its seventh word. musl keeps it as it is, the GNU C
+ * library XORed with a secret of the thread, and rotated. To find out which of the two this library does, a buffer is filled here, whose stack
+ * pointer is known. If the seventh word has it in neither form, nothing is done at the jump: the next probe that finds the thread in a section
  * sees that it has left the handler.
  */
 #define _GNU_SOURCE

@@ -9,7 +9,7 @@
  * once: of mutexes it has no atomic instruction in programs of one thread, which pthread_mutex_trylock has.
  *
  * A mutex that belongs to its thread (recursive, error-checking, robust, or with priority inheritance) takes every request of the worker for
- * its owner. Who has which is kept here, per thread:
+ * its owner. This file keeps the request that has each, per thread:
  *
  *      free ── first lock ──▶ has(request, 1) ── same request ──▶ has(request, n) ── n unlocks ──▶ free
  *                                  │    │
@@ -397,8 +397,8 @@ static int is_rung(struct caudal_bell *bell, uint32_t rung, const struct caudal_
     return 0;
 }
 
-/* Another process may signal it, and rings the bells of its own memory. Who shares a condition is known to the C library alone; where it is
- * another than glibc, conditions are taken for a process's own. */
+/* May another process signal it? That one would signal what is in its own memory. Only the C library knows whether a condition is shared;
+ * with another library than glibc a condition is taken for the process's own. */
 static int is_process_shared(const pthread_cond_t *condition)
 {
 #if defined(__GLIBC__)

@@ -4,8 +4,8 @@
  *
  * What is initialised once: pthread_once, call_once of C11, std::call_once, and C++'s static variables in functions.
  *
- * None can be tried. Their words say whether somebody initialises; meanwhile others run. Between that look and the call a thread may
- * begin, for which the worker then sleeps: some nanoseconds in which that can happen.
+ * None of these has a try_ function. Their words say whether an initialisation is under way; if so, other requests run meanwhile. Between
+ * that check and the call, some nanoseconds, a thread may begin to initialise, and then the worker sleeps until it is done.
  */
 #include "wait.h"
 

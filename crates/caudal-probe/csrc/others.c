@@ -2,9 +2,9 @@
  * Keeps a request from being preempted in lock functions that are not the C library's. Called by bind.c, which hands such
  * functions over.
  *
- * Another's function where the C library's takes a lock or a handler of signals: the program's own, a mock, one that was preloaded. It is
- * called as the program calls it. What the wrappers of the C library's do is done around it, unless it has come to one of these by itself:
- * who has a lock is not pre-empted, and handlers run in a section.
+ * Such a function takes a lock or a handler of signals in the place of the C library's: it is the program's own, a mock, or a preloaded one.
+ * It is called as the program calls it. The code here does around it what the wrappers of the C library's functions do, unless it has called
+ * one of these by itself: a request that has a lock is not pre-empted, and handlers run in a section.
  */
 #define _GNU_SOURCE
 #include "signals.h"
@@ -68,7 +68,7 @@ static int may_be_waited_for(const pthread_mutex_t *mutex)
 #endif
 }
 
-/* A request that finds it taken lets others run first: in another's function the thread would sleep. Only a request looks at the mutex, for
+/* A request that finds it taken lets others run first: in another's function the thread would sleep. Only a request reads the mutex, for
  * what a mock is given may be none. */
 __attribute__((visibility("hidden"))) int caudal_probe_others_MUTEX(pthread_mutex_t *mutex, long second, long third, lock_function *others)
 {

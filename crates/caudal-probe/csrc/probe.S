@@ -148,7 +148,7 @@
  *
  * The next reading is meant to be at the deadline, within limits. The pace by which that is turned into cost units follows what
  * was spent since the last reading: down to it at once, but to no less than an eighth (a stall of the machine looks like that);
- * up by half of the way, and half as much again at most. So readings come early rather than late. A deadline that is nearer than
+ * up by half of the difference, and half as much again at most. So readings come early rather than late. A deadline that is nearer than
  * half of the least credit is due: the next reading would be further behind it than this one is in front. A quantum of 2 us so
  * has two or three readings; one each bound's worth is 20 to 100, each of which costs the program some 40 cycles, many of them in
  * what it had predicted. No jumps but one, for what they would cost (decide.c).
@@ -224,13 +224,13 @@ caudal_probe_cold_credit_v1:
         .size   caudal_probe_cold_credit_v1, . - caudal_probe_cold_credit_v1
 
         /* Whole probes, to be called: what is due goes on to the cold entry, which returns to the probe's caller. */
-        .macro called_probe name, cold, due, looks:vararg
+        .macro called_probe name, cold, due, test:vararg
         .globl  \name
         .type   \name, @function
 \name:
         .cfi_startproc
         _CET_ENDBR
-        \looks
+        \test
         \due    \cold
         ret
         .cfi_endproc
@@ -242,7 +242,7 @@ caudal_probe_cold_credit_v1:
         sub     qword ptr fs:[r11 + BUDGET], \units
         .endm
 
-        .macro look_at_flag
+        .macro test_flag
         mov     r11, [rip + caudal_flag_v1@GOTTPOFF]
         cmp     byte ptr fs:[r11], 0
         .endm
@@ -251,7 +251,7 @@ caudal_probe_cold_credit_v1:
         called_probe caudal_probe_spend_\units\()_v1, caudal_probe_cold_budget_v1_here, jl, spend \units
         called_probe caudal_probe_spend_carried_\units\()_v1, caudal_probe_cold_carried_v1_here, jl, sub r11, \units
         .endr
-        called_probe caudal_probe_look_v1, .Lcaudal_probe_cold_flag_v1, jne, look_at_flag
+        called_probe caudal_probe_look_v1, .Lcaudal_probe_cold_flag_v1, jne, test_flag
 
         /* WIDE: whether ymm0's upper half is other than 0; then that is so of none. */
         .macro note_upper_half

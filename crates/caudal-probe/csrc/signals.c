@@ -9,8 +9,8 @@
  * and from all other code of the program, for these names are defined here, as `syscall` is. The kernel is given an entry of this library's
  * (handlers.S) in the place of the handler. Each handler has an entry of its own for as long as the process lives, so an entry means
  * the same in whichever action it is found, on whichever thread: there is no state for each signal that two calls, or the child of a
- * vfork, could mix up. Who asks for an action by these calls sees the program's handlers only. Who asks the kernel itself, or the C
- * library from inside (system, siginterrupt), sees entries: it can put them back, and it can call them.
+ * vfork, could mix up. Code that asks for an action by these calls sees the program's handlers only. Code that asks the kernel itself, and the C
+ * library from inside (system, siginterrupt), see entries: it can put them back, and it can call them.
  *
  * What a handler sees above it is what it would see without this library: crash reporters skip as many frames as there are, and stop
  * the world by the stack pointer that a handler has. So an entry jumps to the handler, and what has to be done behind it is done where it
@@ -33,13 +33,13 @@
  *
  * Handlers that do not return. siglongjmp, setcontext and exceptions leave the frame behind, and with it the raised depth. So
  * each thread notes where the frames are of the handlers that it runs, the outer four. The wrappers of longjmp know where it goes, and
- * put the depth back to what the outermost handler interrupted that is left (jumps.c). For who leaves by code without probes, whoever
- * finds the thread in a section looks whether it still is in the handler: a probe that is due, a wait, caudal_critical_depth(). It
+ * put the depth back to what the outermost handler interrupted that is left (jumps.c). If the handler is left by code without probes, whoever
+ * finds the thread in a section checks whether it still is in the handler: a probe that is due, a wait, caudal_critical_depth(). It
  * is not if its stack pointer is above the frame; nor if the frame is on the alternate stack, and the stack pointer is not; nor if other
- * calls have gone as deep since, and written over the frame. So while handlers are noted, a yield that a section defers is looked at
- * again a quantum later (decide.c). What the thread has entered between the jump and the look it stays in, so only the handlers' own
- * sections end then: who jumps out of further ones restores the depth (caudal_critical_restore). A frame of another request is left to
- * that. What a request leaves at its end the runtime forgets (caudal_forget_handlers_v1).
+ * calls have gone as deep since, and written over the frame. So while handlers are noted, a yield that a section defers is checked
+ * again a quantum later (decide.c). The thread stays in the sections that it has entered between the jump and the check, so only the handlers' own
+ * sections end then: code that jumps out of further ones restores the depth (caudal_critical_restore). A frame of another request is left to
+ * that request. The runtime forgets the notes that a request leaves at its end (caudal_forget_handlers_v1).
  *
  * A yield that came due in the handler does not happen at the handler's end, which is at any place in the interrupted code, as the handler is:
  * the next probe of that code is made due.
@@ -321,7 +321,7 @@ static uint64_t mark_of(uintptr_t frame)
     return (uint64_t)(0x9e3779b9 ^ (uint32_t)(frame >> 4 & 0xffff)) << 32;
 }
 
-/* The way an entry continues: it jumps to the handler, or calls it and then puts the depth back. In the two registers that a function may
+/* How an entry continues: it jumps to the handler, or calls it and then puts the depth back. In the two registers that a function may
  * answer in. */
 struct caudal_beginning {
     caudal_handler *handler;

@@ -42,11 +42,11 @@ struct caudal_handlings {
 
 extern __thread struct caudal_handlings caudal_probe_handlings __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* For who is about to jump to `stack` (jumps.c). Finds which handlers the jump leaves, and puts the depth back to what it was before the
+/* For code that is about to jump to `stack` (jumps.c). Finds which handlers the jump leaves, and puts the depth back to what it was before the
  * outermost of them. */
 __attribute__((visibility("hidden"))) void caudal_probe_jumps_to(uintptr_t stack);
 
-/* For who runs at `stack`, some time after a jump that nobody announced. Finds which handlers the thread has left, and ends their sections;
+/* For code that runs at `stack`, some time after a jump that nobody announced. Finds which handlers the thread has left, and ends their sections;
  * those that it has entered since stay. */
 __attribute__((visibility("hidden"))) void caudal_probe_end_left_handlers(uintptr_t stack);
 

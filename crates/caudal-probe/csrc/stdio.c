@@ -1,11 +1,11 @@
 /*
  * Streams of stdio, during whose use a request keeps its worker. Called by the wrappers of wrappers.S, in programs with probes.
  *
- * stdio's streams, which a thread may lock again: whoever has one never gives its worker back.
+ * stdio's streams may be locked again by the thread that has them, so a request that has one never gives its worker back.
  *
  * Wrappers stand for the functions that lock a stream, with their parameters; those with variable arguments come in by variadic.S.
- * What formats or may write takes some hundred cycles at least, so it ends with a probe, of all modes at once: around such a call no
- * code needs one of its own.
+ * Functions that format or may write take some hundred cycles at least, so they end with a probe, of all modes at once: code around such a
+ * call needs no probe of its own.
  */
 #define _GNU_SOURCE
 /* The program's own calls say whether they are checked. */
@@ -70,7 +70,7 @@ void caudal_around_funlockfile_v1(FILE *stream)
 }
 
 /* Behind a call that has taken long. */
-static void look(void)
+static void check_quantum(void)
 {
     CAUDAL_PROBE_CLOCK();
     CAUDAL_PROBE_FLAG();
@@ -93,7 +93,7 @@ static void leave_stream(FILE *const *locked)
         HOLD(stream);        \
         return (call);       \
     } while (0)
-/* And looks behind it whether the quantum has ended. */
+/* And checks behind it whether the quantum has ended. */
 #define AROUND_LONG(stream, type, call) \
     do {                                \
         type answer;                    \
@@ -101,7 +101,7 @@ static void leave_stream(FILE *const *locked)
             HOLD(stream);               \
             answer = (call);            \
         }                               \
-        look();                         \
+        check_quantum();                \
         return answer;                  \
     } while (0)
 
@@ -200,7 +200,7 @@ void caudal_around_rewind_v1(FILE *stream)
         HOLD(stream);
         LIBC(rewind)(stream);
     }
-    look();
+    check_quantum();
 }
 
 int caudal_around_fgetpos_v1(FILE *stream, fpos_t *position)
@@ -241,7 +241,7 @@ void caudal_around_perror_v1(const char *text)
         HOLD(NULL);
         LIBC(perror)(text);
     }
-    look();
+    check_quantum();
 }
 
 /* Around other calls, and functions, that are sections: a call, where the inlined entry would not pay. */

@@ -2,9 +2,7 @@
  * The C library's syscall(), so that a futex wait of a request lets other requests run. Called by Rust's locks, parking_lot's and
  * libstdc++'s, by the name `syscall`.
  *
- * The C library's syscall(), for programs that have this library in them: a futex wait of a request lets others run.
- *
- * Rust's locks, parking_lot's and libstdc++'s guards come to sleep by it alone, from code that was compiled before there was a pass.
+ * Rust's locks, parking_lot's and libstdc++'s guards sleep by it alone, in code that was compiled before there was a pass.
  * Its symbol is defined here, so that all of an executable, and the shared objects that it is linked with, come here. Everything else
  * goes to the kernel as before. Words that belong to a thread are threads.c's.
  */
@@ -43,7 +41,7 @@ system_call caudal_around_syscall_v1;
 static system_call *preloaded;
 
 /* At the start, for the loader's lock may be had by a thread that a child of fork() has not. */
-__attribute__((constructor)) static void look_for_preloaded(void)
+__attribute__((constructor)) static void find_preloaded(void)
 {
     preloaded = (system_call *)caudal_probe_preloaded("syscall", caudal_around_syscall_v1);
 }

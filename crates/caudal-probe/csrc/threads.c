@@ -2,22 +2,20 @@
  * Knows futex words that belong to a thread and not to a lock. Called by syscall.c, and the runtime, which takes these words away
  * and puts them back at a switch.
  *
- * Futex words that belong to a thread.
- *
  * The Parker of Rust's std, which thread::park waits on: one word a thread.
  *
  *     EMPTY 0      nobody waits, no token        park:   subtracts 1; from NOTIFIED it goes on, from EMPTY it waits for NOTIFIED
- *     NOTIFIED 1   a token                       unpark: stores NOTIFIED, and wakes who has PARKED there
+ *     NOTIFIED 1   a token                       unpark: stores NOTIFIED, and wakes the thread that has PARKED
  *     PARKED -1    the thread waits
  *
- * Two requests would make it -2, for which nobody waits in the kernel. So who is set aside leaves EMPTY behind, and looks for NOTIFIED
- * from time to time: the next one finds the word as if it were alone, and unpark need not wake anybody.
+ * Two requests would make it -2, and the kernel wakes nobody who waits for -1 then. So a request that is set aside leaves EMPTY behind, and
+ * checks for NOTIFIED from time to time: the next request finds the word as if no other one waited, and unpark need not wake anybody.
  *
- * Whose token it is the word does not say. So park returns without one as well, which its contract allows: to all that wait, when one
- * of them has found a token; and after ROUNDS_MAX rounds, for one that never waited may have taken it.
+ * The word does not say whose token it has. So park returns without one as well, which its contract allows: to all that wait, when one
+ * of them has found a token; and after ROUNDS_MAX rounds, because a request that never waited may have taken the token.
  *
- * Everything else here is for words that are thread-locals themselves (parking_lot's queue has one node a thread): the runtime sees to
- * it at its start that they are not used. Where it could not, two requests would be in a queue as one.
+ * Everything else here is for words that are thread-locals themselves (parking_lot's queue has one node a thread): the runtime makes sure
+ * at its start that they are not used. Where it could not, two requests would be in a queue as one.
  */
 #define _GNU_SOURCE
 #include "threads.h"

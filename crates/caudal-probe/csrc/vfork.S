@@ -1,11 +1,9 @@
 /*
  * The C library's vfork(), in whose child nothing yields. Called by any code of a program that has this library in it.
  *
- * The C library's vfork(), for programs that have this library in them: nothing yields in the child.
- *
  * The child of vfork runs in its parent's memory, on its parent's stack and with its thread-local storage, until it executes a program
- * or ends; the kernel stops the parent's thread meanwhile. A yield there would run other requests in the child, and what they do is lost
- * to nobody: memory is shared, descriptors are not. So this thread is in a critical section from before the call until the parent
+ * or ends; the kernel stops the parent's thread meanwhile. A yield there would run other requests in the child, and the parent would
+ * see half of what they do: memory is shared, descriptors are not. So this thread is in a critical section from before the call until the parent
  * goes on. The symbol is defined here, as `syscall` is: all of an executable, and the shared objects that it is linked with, come here,
  * also those without probes whose children call back functions that have some.
  *

@@ -2,8 +2,6 @@
  * Calls the hook of the runtime where a yield is to happen. Called by probe.S and budget.S after a decision, and handlers that
  * call a probe as a C function.
  *
- * The way to the hook, and the cold entries by the C convention.
- *
  * The hook may come back on another thread. So no function here touches thread-local memory both before and after it,
  * and errno's address is asked for anew: glibc declares __errno_location() const, which would allow a compiler to keep
  * the first thread's address; the declaration below does not.
@@ -53,7 +51,7 @@ void caudal_probe_yield(uint64_t now_tsc)
         set_x87_control(X87_AT_START);
     }
     __atomic_load_n(&caudal_probe_hook_v1, __ATOMIC_RELAXED)(now_tsc);
-    /* A look (stmxcsr) takes five times as long as a load of what is there already. */
+    /* A check (stmxcsr) takes five times as long as a load of what is there already. */
     set_mxcsr(sse);
     if (x87_control() != x87) {
         set_x87_control(x87);

@@ -1,4 +1,4 @@
-//! What probes and the cold path cost on this machine, in nanoseconds.
+//! Cost of probes and of the cold path on this machine, in nanoseconds.
 //!
 //! ```text
 //! cargo build --release -p caudal-probe --example cost && taskset -c 1 target/release/examples/cost

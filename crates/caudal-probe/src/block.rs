@@ -19,7 +19,7 @@ use core::{
 pub struct Block {
     /// The TSC value from which on the running request is due; `u64::MAX`: never.
     pub deadline: u64,
-    /// Cost units until the clock has to be looked at; due when negative; `i64::MAX / 2`: never.
+    /// Cost units until the clock has to be read; due when negative; `i64::MAX / 2`: never.
     pub budget: i64,
     /// Reasons for which probes must not yield: critical sections that the running coroutine is in ([`SECTIONS`]), and above
     /// them locks that it has. A runtime saves and restores it with the coroutine.
@@ -35,7 +35,7 @@ pub struct Block {
     /// Cost units per TSC cycle, 16.16 fixed point, at least 1; what budget mode has learnt of this thread's work. A
     /// runtime may save and restore it with a coroutine or a class.
     pub ratio: u32,
-    /// Cost units that instrumented code in clock mode spends until the clock has to be looked at; due when negative.
+    /// Cost units that instrumented code in clock mode spends until the clock has to be read; due when negative.
     pub credit: i32,
     /// The runtime's own; the library never touches it.
     pub runtime: u64,

@@ -73,7 +73,7 @@ pub fn forget_handlers() {
 }
 
 /// The request whose stack ends at `stack_high` has ended on this thread, and left its depth raised: the thread's mutexes that it has kept are
-/// not the next one's. Who locks a robust one next is told that its owner has died.
+/// not the next one's. The next one that locks a robust one is told that its owner has died.
 pub fn request_ended(stack_high: u64) {
     sys::caudal_request_ended_v1(stack_high);
 }

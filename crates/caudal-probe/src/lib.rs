@@ -28,7 +28,7 @@
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64", target_pointer_width = "64")))]
 compile_error!(
-    "caudal-probe runs on Linux on x86-64 only: other systems lack its way to the thread-local block, and other \
+    "caudal-probe runs on Linux on x86-64 only: other systems lack its access to the thread-local block, and other \
      processors its clock and the assembly of its cold path"
 );
 

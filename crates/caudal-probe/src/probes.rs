@@ -34,7 +34,7 @@ pub fn probe_clock() {
     }
 }
 
-/// Takes `COST` units from the budget; when it is spent, looks at the clock, and yields when that has reached the
+/// Takes `COST` units from the budget; when it is spent, reads the clock, and yields when that has reached the
 /// deadline. A unit is what the caller makes it, about a cycle at best; all probes of a thread must mean the same.
 #[inline(always)]
 pub fn probe_budget<const COST: i32>() {

@@ -236,7 +236,7 @@ fn another_version_does_not_link() {
     }
 }
 
-/// What the C compiler makes of the header is what Rust makes of `Block`.
+/// The C compiler gives the header's structures the layout that Rust gives `Block`.
 #[test]
 fn rust_has_the_headers_layout() {
     let printed = compile_and_run(&c_compilers(), "-std=gnu99", &["offsets.c"]);

@@ -1,4 +1,4 @@
-//! What recording a latency costs on this machine, with values of a bimodal service.
+//! Cost of recording a latency on this machine, with values of a bimodal service.
 //!
 //! ```text
 //! cargo run --release -p caudal-rt --example histogram

@@ -1,4 +1,4 @@
-//! What a runtime takes of the processor that has nothing to do, and how soon the first request after that runs.
+//! Use of the processor by a runtime that has nothing to do, and the time until the first request after that runs.
 //!
 //! ```text
 //! cargo run --release -p caudal-rt --example idle [-- SECONDS]

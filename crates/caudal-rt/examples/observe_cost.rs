@@ -1,4 +1,4 @@
-//! What measuring costs a request on this machine: the same closed loop on two runtimes, one that measures and one that does not,
+//! Cost of measuring for a request on this machine: the same closed loop on two runtimes, one that measures and one that does not,
 //! in turns.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! What the ring costs on this machine: a push and a pop without contention, and the hop from core to core.
+//! Cost of the ring on this machine: a push and a pop without contention, and the hop from core to core.
 //!
 //! ```text
 //! cargo run --release -p caudal-rt --example ring

@@ -1,4 +1,4 @@
-//! What a pair of switches costs, to a coroutine and back: this crate's, and corosensei's.
+//! Cost of a pair of switches, to a coroutine and back: this crate's, and corosensei's.
 //!
 //! ```text
 //! cargo run --release -p caudal-rt --example switch

@@ -23,7 +23,7 @@
 //! | `drive` | sources and sinks of requests |
 //! | `board` | what workers publish: counters, histograms, timelines, logs of decisions |
 //! | `request` | the state word, the cell, coroutines and what goes with them, how a request ends |
-//! | `queue` | rings, stacks that are taken whole, custody, the lending of flags |
+//! | `queue` | rings, stacks that are taken whole, owners of the end of requests, flags that another thread may raise |
 //! | `base` | clocks, sleeps, futexes, messages, forks |
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]

@@ -49,7 +49,7 @@ fn running(runtime: &Runtime, over: &Arc<AtomicBool>) -> Handle<()> {
     handle
 }
 
-/// What a child can do with a runtime, and with requests that it will hear no more of.
+/// Use by a child of a runtime, and with requests that it will hear no more of.
 fn everything_answers_in_a_child(two_level: bool) {
     let runtime = runtime(1, two_level, |b| b);
     let class = runtime.class("x").unwrap();
@@ -125,7 +125,7 @@ fn forks_and_leaves_all_sections() -> libc::pid_t {
 /// `_Fork` calls no handlers of `pthread_atfork`.
 fn forks_without_handlers() -> libc::pid_t {
     unsafe extern "C" {
-        /// What code with probes calls for it.
+        /// The function that code with probes calls for it.
         safe fn caudal_around__Fork_v1() -> libc::pid_t;
     }
     caudal_around__Fork_v1()

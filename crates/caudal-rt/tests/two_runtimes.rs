@@ -40,7 +40,7 @@ fn a_second_runtime_has_other_cores_or_is_refused() {
     }
     let said = pinned(1, Pinning::Cores).err().expect("there is no core left").to_string();
     assert!(said.contains("other runtimes of this process") && said.contains("Pinning::These"), "{said}");
-    // Who names cores means it.
+    // A program that names cores may share them.
     let told = pinned(1, Pinning::These(vec![all[0]])).unwrap();
     assert_eq!(of_worker(&told), [all[0]]);
     drop(told);

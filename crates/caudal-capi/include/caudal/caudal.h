@@ -191,7 +191,7 @@ typedef struct {
     uint32_t on_stuck;
     /*
      * 1: the dispatcher raises a worker's flag when the quantum there is over and others wait, for probes in flag mode
-     * (CAUDAL_PROBE_FLAG()), which look at no clock. Needs a policy with a dispatcher.
+     * (CAUDAL_PROBE_FLAG()), which read no clock. Needs a policy with a dispatcher.
      */
     uint32_t raise_flags;
     /* Called with `worker_context` and the worker's number on each worker's thread, before its first request; may be null. */
@@ -232,7 +232,7 @@ typedef void (*caudal_handler)(void *argument);
  *
  * For a request that ran, it is called on the request's coroutine, after its handler has returned and before anybody who waits is
  * told, and may do what a handler may. For one that ended before it started, on the thread that ended it (in caudal_cancel(), in a
- * shutdown, or a worker): it must neither wait nor take long. Who waits is told afterwards, unless a request has cancelled it: then
+ * shutdown, or a worker): it must neither wait nor take long. A waiter is told afterwards, unless a request has cancelled it: then
  * before. For an abandoned one it is not called: its stack is lost.
  */
 typedef void (*caudal_completion)(void *argument, caudal_outcome outcome);
@@ -333,7 +333,7 @@ const char *caudal_status_text(uint32_t status);
  *
  * Errors: CAUDAL_ERROR_ARGUMENT; CAUDAL_ERROR_POLICY, if the file cannot be read or is refused; CAUDAL_ERROR_SYSTEM, if the
  * machine has too few cores or refuses threads or memory; CAUDAL_ERROR_FORKED.
- * Ownership: the runtime is the caller's, who ends it with caudal_runtime_destroy(). Path and options may go when the call returns.
+ * Ownership: the caller owns the runtime, and ends it with caudal_runtime_destroy(). Path and options may go when the call returns.
  * Threads: any but a request's (CAUDAL_ERROR_IN_REQUEST).
  */
 caudal_status caudal_runtime_create(const char *path,
@@ -389,7 +389,7 @@ caudal_status caudal_runtime_destroy(caudal_runtime *runtime);
  *
  * Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_FULL, CAUDAL_ERROR_STOPPED, CAUDAL_ERROR_DESTROYED, CAUDAL_ERROR_FORKED; in a request
  * also CAUDAL_CANCELLED and CAUDAL_ERROR_IN_SECTION. The handler is then not called.
- * Ownership: `*out` is the caller's, who gives it back with caudal_request_release(); what `argument` points to stays the
+ * Ownership: the caller owns `*out`, and gives it back with caudal_request_release(); what `argument` points to stays the
  * caller's and has to live until the request has ended. Threads: any, requests included.
  */
 caudal_status caudal_submit(caudal_runtime *runtime,
@@ -536,7 +536,7 @@ caudal_status caudal_each_stack(caudal_stack_visitor visitor,
 /*
  * Makes a free mutex.
  *
- * Errors: CAUDAL_ERROR_ARGUMENT. Ownership: the caller's, who ends it with caudal_mutex_destroy(). Threads: any.
+ * Errors: CAUDAL_ERROR_ARGUMENT. Ownership: the caller owns it, and ends it with caudal_mutex_destroy(). Threads: any.
  */
 caudal_status caudal_mutex_create(caudal_mutex **out);
 
@@ -576,7 +576,7 @@ caudal_status caudal_mutex_unlock(caudal_mutex *mutex);
 /*
  * Makes a condition variable.
  *
- * Errors: CAUDAL_ERROR_ARGUMENT. Ownership: the caller's, who ends it with caudal_condition_destroy(). Threads: any.
+ * Errors: CAUDAL_ERROR_ARGUMENT. Ownership: the caller owns it, and ends it with caudal_condition_destroy(). Threads: any.
  */
 caudal_status caudal_condition_create(caudal_condition **out);
 
@@ -589,7 +589,7 @@ caudal_status caudal_condition_destroy(caudal_condition *condition);
 
 /*
  * Frees the mutex, waits to be notified, for `longest_ns` at most (CAUDAL_FOREVER: without end), and takes the mutex again, which it
- * has afterwards whatever the answer. Call it in a loop that looks at the condition.
+ * has afterwards whatever the answer. Call it in a loop that checks the condition.
  *
  * Errors: CAUDAL_TIMED_OUT, CAUDAL_CANCELLED, CAUDAL_ERROR_ARGUMENT; CAUDAL_ERROR_OWNER, if the caller does not have the mutex;
  * CAUDAL_ERROR_IN_SECTION. Threads: any.
@@ -623,7 +623,7 @@ caudal_status caudal_runtime_class_stats(caudal_runtime *runtime, caudal_class c
 /*
  * Stores everything that was measured so far, of classes and workers, in `*out`, as JSON: what `caudal top` reads.
  *
- * Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_DESTROYED. Ownership: the text is the caller's, who gives it back with
+ * Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_DESTROYED. Ownership: the caller owns the text, and gives it back with
  * caudal_text_free(). Threads: any.
  */
 caudal_status caudal_runtime_stats_json(caudal_runtime *runtime, char **out);

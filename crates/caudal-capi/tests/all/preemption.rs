@@ -1,4 +1,4 @@
-//! Who has a lock is pre-empted, and a second request of the same worker wants it: programs that the probe pass has instrumented, each
+//! A request that has a lock is pre-empted, and a second request of the same worker wants the lock: programs that the probe pass has instrumented, each
 //! with what the pass does about locks and without it.
 //!
 //! The programs are in `tests/preemption`; what they do is in `turns.h` there. Nothing is judged by time: there is one worker, and a

@@ -55,7 +55,7 @@ fn a_collector_finds_what_requests_refer_to() {
     }
 }
 
-/// Who links libgc and tells it nothing is told so where the runtime starts, once.
+/// A program that links libgc and tells it nothing of stacks gets one warning, when its runtime starts.
 #[test]
 fn a_collector_that_hears_of_no_stacks_is_told_of() {
     if !Path::new("/usr/include/gc/gc.h").exists() {

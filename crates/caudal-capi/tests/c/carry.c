@@ -42,15 +42,15 @@ static void begin(void *context)
 
 static void handler(void *argument)
 {
-    uint64_t me = (uint64_t)(uintptr_t)argument, turn;
+    uint64_t me = (uint64_t)(uintptr_t)argument, iteration;
     char own[32];
     wrong += word != 77 || strcmp(name, "nobody") != 0;
     snprintf(own, sizeof own, "request %d", (int)me);
-    for (turn = 0; turn < TIMES; turn++) {
-        word = me << 32 | turn;
+    for (iteration = 0; iteration < TIMES; iteration++) {
+        word = me << 32 | iteration;
         strcpy(name, own);
         caudal_yield();
-        wrong += word != (me << 32 | turn) || strcmp(name, own) != 0;
+        wrong += word != (me << 32 | iteration) || strcmp(name, own) != 0;
     }
 }
 

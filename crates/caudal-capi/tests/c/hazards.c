@@ -432,8 +432,8 @@ static void full_queues_are_answered(void)
     work = before;
 }
 
-/* Looks at no clock: it ends because somebody else asks it to let the next one run. */
-static void looks_at_the_flag(void *argument)
+/* Reads no clock: it ends because somebody else asks it to let the next one run. */
+static void checks_the_flag(void *argument)
 {
     int *stop = argument;
     STORE(stop[1], 1);
@@ -472,7 +472,7 @@ static void flags_are_raised_by_a_dispatcher(void)
     }
     runtime = made;
     work = class_of(runtime, "work");
-    request = submitted(looks_at_the_flag, stop);
+    request = submitted(checks_the_flag, stop);
     while (!LOAD(stop[1])) {
         OK(caudal_sleep(MS / 10));
     }
@@ -531,20 +531,20 @@ static void errno_survives_preemption(void)
     CHECK(keepers[0].others + keepers[1].others + keepers[2].others > 0); /* they did take turns */
 }
 
-static jmp_buf way_out;
+static jmp_buf leave_by;
 
 static void leaves_by_longjmp(void)
 {
     caudal_critical_enter();
     caudal_critical_enter();
-    longjmp(way_out, 1);
+    longjmp(leave_by, 1);
 }
 
 static void restores_the_depth(void *argument)
 {
     uint32_t depth = caudal_critical_depth();
     (void)argument;
-    if (setjmp(way_out) == 0) {
+    if (setjmp(leave_by) == 0) {
         leaves_by_longjmp();
     }
     CHECK_STATUS(CAUDAL_ERROR_IN_SECTION, caudal_yield());

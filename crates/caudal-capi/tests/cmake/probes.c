@@ -5,11 +5,11 @@ int main(void)
 {
     uint64_t times[16];
     size_t yields;
-    long turns = 0;
+    long iterations = 0;
     if (caudal_probe_record_start(times, 16, 1000) != 0) {
         return 1;
     }
-    for (turns = 0; turns < 1000000; turns++) {
+    for (iterations = 0; iterations < 1000000; iterations++) {
         CAUDAL_PROBE_CLOCK();
     }
     yields = caudal_probe_record_stop();

@@ -54,7 +54,7 @@ static APART int is_blocked(int number)
     return sigismember(&set, number);
 }
 
-static APART void look(int number)
+static APART void note_state(int number)
 {
     void *found[64];
     stack_t now;
@@ -68,12 +68,12 @@ static APART void look(int number)
 
 static void plain_one(int number)
 {
-    look(number);
+    note_state(number);
 }
 
 static void another(int number)
 {
-    look(number);
+    note_state(number);
     runs += 100;
 }
 
@@ -83,7 +83,7 @@ static void with_info(int number, siginfo_t *info, void *context)
     saw_info = info->si_signo == number && interrupted->uc_link == NULL && interrupted->uc_mcontext.gregs[REG_RIP] != 0;
     saw_code = info->si_code;
     saw_value = info->si_value.sival_int;
-    look(number);
+    note_state(number);
 }
 
 /* Also for what stands for sigaction in some of the programs. */
@@ -358,7 +358,7 @@ static void recursive(int number)
     if (++levels < 9) {
         raise(number);
     }
-    look(number);
+    note_state(number);
 }
 
 static void row_recursive(void)
@@ -379,7 +379,7 @@ static void jump___longjmp_chk(sigjmp_buf buffer, int value) { __longjmp_chk(buf
 
 static void leaves(int number)
 {
-    look(number);
+    note_state(number);
     jump(out, 7);
 }
 
@@ -428,9 +428,9 @@ static void outer(int number)
     if (sigsetjmp(inner_out, 1) == 0) {
         raise(SIGUSR2);
     }
-    look(number);
+    note_state(number);
     raise(SIGWINCH);
-    look(number);
+    note_state(number);
 }
 
 static void inner(int number)
@@ -455,7 +455,7 @@ static void leaves_the_plain_way(int number)
 {
     struct plain plain;
     plain_fill(&plain);
-    look(number);
+    note_state(number);
     plain.jump(out, 7);
 }
 
@@ -471,7 +471,7 @@ static void row_jump_plainly(size_t number)
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     (void)context;
-    look(number);
+    note_state(number);
     saw_info = info->si_addr == (void *)16;
     siglongjmp(out, 1);
 }
@@ -495,7 +495,7 @@ static void row_fault(void)
 static void over_context(int number, siginfo_t *info, void *context)
 {
     (void)info;
-    look(number);
+    note_state(number);
     ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 2;
 }
 
@@ -756,7 +756,7 @@ static handler *at_start;
 
 static void early(int number)
 {
-    look(number);
+    note_state(number);
 }
 
 __attribute__((constructor(101))) static void register_early(void)

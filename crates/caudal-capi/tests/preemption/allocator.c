@@ -39,9 +39,9 @@ void *malloc(size_t size)
 void *user(size_t size);
 void *user(size_t size)
 {
-    size_t turn;
+    size_t iteration;
     pthread_mutex_lock(&mutex);
-    for (turn = 0; turn < size; turn++) {
+    for (iteration = 0; iteration < size; iteration++) {
         failures++;
     }
     pthread_mutex_unlock(&mutex);

@@ -29,7 +29,7 @@ template <class Lock, Lock &lock> void second(void *turns)
 {
     STORE(turns_of(turns)->wants, 1);
     std::lock_guard<Lock> guard(lock);
-    look(turns_of(turns));
+    use_it(turns_of(turns));
 }
 
 std::mutex mutex;
@@ -41,7 +41,7 @@ void reader(void *turns)
 {
     STORE(turns_of(turns)->wants, 1);
     std::shared_lock<std::shared_mutex> guard(shared_mutex);
-    look(turns_of(turns));
+    use_it(turns_of(turns));
 }
 
 // An exception leaves the lock, and with it the section: the second one gets its turn while the first still runs.
@@ -107,7 +107,7 @@ void static_second(void *turns)
     STORE(turns_of(turns)->wants, 1);
     slow(turns_of(turns));
     CHECK(Slow::made == 1);
-    look(turns_of(turns));
+    use_it(turns_of(turns));
 }
 
 // The first one fails; the second makes it.
@@ -212,7 +212,7 @@ void once_second(void *turns)
     STORE(turns_of(turns)->wants, 1);
     std::call_once(once, [&] { by_second++; });
     CHECK(by_first == 1 && by_second == 0);
-    look(turns_of(turns));
+    use_it(turns_of(turns));
 }
 
 // The first one throws while the second waits with a closure of its own, which is then called. In between the first one calls
@@ -236,7 +236,7 @@ void once_throws_second(void *turns)
     STORE(turns_of(turns)->wants, 1);
     std::call_once(once, [&] {
         by_second++;
-        look(turns_of(turns));
+        use_it(turns_of(turns));
     });
     CHECK(by_first == 1 && by_second == 1);
 }
@@ -313,7 +313,7 @@ void listed_call_first(void *turns)
 
 void plain_second(void *argument)
 {
-    look(turns_of(argument));
+    use_it(turns_of(argument));
     STORE(turns_of(argument)->second_ran, 1);
 }
 

@@ -46,7 +46,7 @@ static const struct timespec *in_a_century(void)
     {                                         \
         STORE(((struct turns *)turns)->wants, 1); \
         CHECK((lock_too) == 0);               \
-        look(turns);                          \
+        use_it(turns);                        \
         CHECK((unlock) == 0);                 \
     }
 #define TESTS_OF(name)                                          \
@@ -256,7 +256,7 @@ static void once_second(void *turns)
     STORE(((struct turns *)turns)->wants, 1);
     CHECK(pthread_once(&once, initialise) == 0);
     CHECK(initialised == 1);
-    look(turns);
+    use_it(turns);
 }
 
 static once_flag c11_once = ONCE_FLAG_INIT;
@@ -278,7 +278,7 @@ static void c11_once_second(void *turns)
     STORE(((struct turns *)turns)->wants, 1);
     call_once(&c11_once, initialise);
     CHECK(initialised == 1);
-    look(turns);
+    use_it(turns);
 }
 
 /* --- streams: a thread may lock them again -------------------------------------------------------------------- */
@@ -293,7 +293,7 @@ static void stream_first(void *turns)
 static void stream_second(void *turns)
 {
     flockfile(stdout);
-    look(turns);
+    use_it(turns);
     funlockfile(stdout);
 }
 
@@ -318,7 +318,7 @@ static ssize_t write_slowly(void *turns, const char *bytes, size_t size)
 static ssize_t write_at_once(void *turns, const char *bytes, size_t size)
 {
     (void)bytes;
-    look(turns);
+    use_it(turns);
     return (ssize_t)size;
 }
 
@@ -360,7 +360,7 @@ static void section_first(void *turns)
 
 static void section_second(void *turns)
 {
-    look(turns);
+    use_it(turns);
 }
 
 static struct turns *signal_turns;
@@ -409,7 +409,7 @@ static void signal_with_info_first(void *turns)
 
 static void signal_second(void *turns)
 {
-    look(turns);
+    use_it(turns);
     STORE(((struct turns *)turns)->second_ran, 1);
 }
 
@@ -524,18 +524,18 @@ static void library_first(void *turns)
 static void library_second(void *turns)
 {
     CHECK(pthread_mutex_lock(mutex_of_the_library()) == 0);
-    look(turns);
+    use_it(turns);
     CHECK(pthread_mutex_unlock(mutex_of_the_library()) == 0);
 }
 
-static void look_from_a_library(void *turns)
+static void use_from_a_library(void *turns)
 {
-    look(turns);
+    use_it(turns);
 }
 
 static void through_library_second(void *turns)
 {
-    under_the_librarys_lock(look_from_a_library, turns);
+    under_the_librarys_lock(use_from_a_library, turns);
 }
 
 static void own_library_first(void *turns)
@@ -545,7 +545,7 @@ static void own_library_first(void *turns)
 
 static void own_library_second(void *turns)
 {
-    under_the_librarys_own_lock(look_from_a_library, turns);
+    under_the_librarys_own_lock(use_from_a_library, turns);
 }
 
 /* --- locks in locks --------------------------------------------------------------------------------------------- */
@@ -583,7 +583,7 @@ static void nested_second(void *turns)
     OK(caudal_submit(nested_runtime, 0, nested_third, NULL, &third));
     STORE(((struct turns *)turns)->wants, 1);
     CHECK(pthread_mutex_lock(&inner) == 0);
-    look(turns);
+    use_it(turns);
     CHECK(pthread_mutex_unlock(&inner) == 0);
     CHECK(pthread_mutex_unlock(&recursive_mutex) == 0);
     STORE(has_recursive, 0);
@@ -662,7 +662,7 @@ static void owned_second(void *argument)
     for (number = 0; number < OWNED; number++) {
         CHECK(pthread_mutex_lock(&owned[number]) == 0);
     }
-    look(turns);
+    use_it(turns);
     for (number = 0; number < OWNED; number++) {
         CHECK(pthread_mutex_unlock(&owned[number]) == 0);
     }
@@ -688,7 +688,7 @@ static void after_owned(void *argument)
 {
     CHECK(pthread_mutex_lock(&owned[ROBUST]) == EOWNERDEAD);
     CHECK(pthread_mutex_consistent(&owned[ROBUST]) == 0);
-    look(argument);
+    use_it(argument);
     CHECK(pthread_mutex_unlock(&owned[ROBUST]) == 0);
     CHECK(pthread_mutex_lock(&owned[ROBUST]) == 0);
     CHECK(pthread_mutex_unlock(&owned[ROBUST]) == 0);

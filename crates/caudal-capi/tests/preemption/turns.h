@@ -76,20 +76,20 @@ static __attribute__((noinline)) void be_preempted(struct turns *turns)
 /* The same, and it waits while it has it, until the second one wants it too. */
 static __attribute__((noinline)) void wait_with_it(struct turns *turns)
 {
-    int turn;
+    int iteration;
     go_in(turns);
     STORE(turns->begun, 1);
     while (!LOAD(turns->wants)) {
         OK(caudal_yield());
     }
-    for (turn = 0; turn < 100; turn++) {
+    for (iteration = 0; iteration < 100; iteration++) {
         OK(caudal_yield());
     }
     go_out(turns);
 }
 
 /* The second one has it. */
-static __attribute__((noinline)) void look(struct turns *turns)
+static __attribute__((noinline)) void use_it(struct turns *turns)
 {
     go_in(turns);
     work();

@@ -65,7 +65,7 @@ fn cmake_by_compiler_paths() {
     assert!(project.names_in("build/libwork.so").contains("U caudal_probe_cold_flag_v1"));
 }
 
-/// What configure scripts do: probe for functions, headers and flags with small programs, then `make`.
+/// Steps of configure scripts: they probe for functions, headers and flags with small programs, then `make`.
 const CONFIGURE: &str = r#"#!/bin/sh
 set -eu
 try() { printf '%s\n' "$1" >conftest.c; shift; "$CC" $CFLAGS "$@" >conftest.log 2>&1; }

@@ -1,4 +1,4 @@
-//! What is said where something is missing or wrong, before anything runs.
+//! Messages where something is missing or wrong, before anything runs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

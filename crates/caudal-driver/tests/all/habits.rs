@@ -1,4 +1,4 @@
-//! What compilers are called with: all of it has to work as with clang, quietly.
+//! Usual calls of compilers: all of them have to work as with clang, quietly.
 
 use std::io::Write;
 use std::path::Path;

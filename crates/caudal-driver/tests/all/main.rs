@@ -4,7 +4,7 @@ mod builds;
 mod common;
 mod errors;
 mod habits;
+mod hidden_options;
 mod links;
 mod matrix;
 mod symbols;
-mod ways;

@@ -7,7 +7,7 @@ use crate::common::{Project, build_plugin};
 
 const DRIVER: &str = env!("CARGO_BIN_EXE_caudal-cc");
 
-/// What becomes of a set of options.
+/// Expected result of a set of options.
 #[derive(Clone, Copy, Debug)]
 enum Becomes {
     /// It runs and yields.

@@ -1,4 +1,4 @@
-//! Whose function is called, and what modules show to one another: mocks by `--wrap`, a program's own functions, preloaded ones, names
+//! Choice of the function that is called, and names that modules show to one another: mocks by `--wrap`, a program's own functions, preloaded ones, names
 //! that are hidden, projects of several compilers. Most come from `tests/cases`, each once reported as broken.
 
 use std::path::Path;
@@ -58,7 +58,7 @@ fn mocks(links: &[&'static str]) {
     assert_eq!(project.run("program"), right);
 }
 
-/// What a mock hands on to is the C library's function, and has all that belongs to it.
+/// A mock passes on to the C library's function, which has all that belongs to it.
 const HANDS_ON: &str = r#"
 #include <pthread.h>
 #include <signal.h>
@@ -182,7 +182,7 @@ fn preloaded(links: &[&'static str]) {
     }
 }
 
-/// Who has a lock is known, also where the lock's function is another's that comes to the C library's by itself.
+/// The owner of a lock is known, also where the program calls a lock function of another library, which calls the C library's by itself.
 #[test]
 fn locks_through_others_functions_are_known() {
     locks_of_others(FEW);
@@ -327,7 +327,7 @@ fn library() -> std::path::PathBuf {
     Path::new(object).parent().expect("it is in a directory").to_owned()
 }
 
-/// What the pass calls wrappers of, the library has wrappers of.
+/// The library has a wrapper for each function for which the pass calls one.
 #[test]
 fn pass_and_library_know_the_same_names() {
     let read = |path: &str| std::fs::read_to_string(root().join(path)).expect(path);

@@ -1,4 +1,5 @@
-//! The stack on which a thread's signal handlers run: the coroutine's own is used up when it has overflown.
+//! The stack on which a thread's signal handlers run, for the coroutine's own is used up when it has overflowed. Threads of a scheduler
+//! install it.
 
 use std::marker::PhantomData;
 use std::ptr;

@@ -1,4 +1,4 @@
-//! Report of an overflow, before it ends the process.
+//! Report of an overflow, before the process ends. Called by the handler of overflows.
 
 use std::ffi::CStr;
 use std::fmt::{self, Write};

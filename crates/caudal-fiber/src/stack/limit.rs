@@ -1,4 +1,4 @@
-//! How many stacks there may be, what holds the number down, and how to lift it.
+//! Limit of the number of stacks: how many there may be, what holds the number down, and how to lift it. Called by the pools of stacks.
 
 use std::fs;
 use std::path::Path;

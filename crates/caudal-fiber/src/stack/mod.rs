@@ -178,7 +178,7 @@ impl CoroutineStack {
         self.place().base.get()
     }
 
-    /// Touches the highest `bytes`, whole pages of them, so that who runs on the stack does not pay for their first use.
+    /// Touches the highest `bytes`, whole pages of them, so that the code that runs on the stack does not pay for their first use.
     pub fn warm(&mut self, bytes: usize) {
         let usable = self.usable();
         let lowest = usable.end.saturating_sub(bytes).max(usable.start);

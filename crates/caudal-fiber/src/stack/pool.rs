@@ -1,4 +1,4 @@
-//! The stacks of one worker: last given back, first taken.
+//! The stacks of one worker: last given back, first taken. Called by that worker alone.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

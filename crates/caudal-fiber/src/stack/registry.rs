@@ -59,7 +59,7 @@ impl Entry {
                 .version
                 .compare_exchange(version, version + 1, Ordering::Acquire, Ordering::Relaxed)
                 .is_ok();
-        // What follows must not be seen by who still reads the even version.
+        // What follows must not be seen by a reader that still reads the even version.
         fence(Ordering::Release);
         locked
     }

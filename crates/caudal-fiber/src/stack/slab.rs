@@ -1,4 +1,4 @@
-//! A slab: one mapping of several stacks with their guards.
+//! A slab: one mapping of several stacks with their guards. Called by the pools.
 
 use std::num::NonZeroUsize;
 use std::ptr::{self, NonNull};

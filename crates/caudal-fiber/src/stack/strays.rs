@@ -1,8 +1,8 @@
-//! Stacks that end their lives with another worker than the one that has mapped them: of started requests that have moved.
+//! Stacks that are idle at another worker than the one that has mapped them, because a started request has moved.
 //!
-//! A slab is unmapped when all of its stacks are idle and together. So a worker leaves here what is not its own, pools look for theirs
-//! before they map more and when they trim, and a pool that ends leaves behind what it could not unmap: each end looks what has
-//! come together meanwhile. Slabs of which a stack never comes back, because its coroutine was given up, stay mapped for ever.
+//! A slab is unmapped when all of its stacks are idle and together. So a worker leaves here the stacks that are not its own, pools take theirs from here
+//! before they map more and when they trim, and a pool that ends leaves here the slabs that it could not unmap: each end unmaps those whose
+//! stacks have come together meanwhile. Slabs of which a stack never comes back, because its coroutine was given up, stay mapped for ever.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -21,7 +21,7 @@ pub(super) struct Left {
 /// Slabs and stacks of pools that have ended, and stacks that belong to them, or to pools that have not ended yet.
 #[derive(Debug, Default)]
 pub(super) struct Strays {
-    /// How many there are, for who would look for nothing.
+    /// How many there are, so that nobody takes the lock to find none.
     count: AtomicUsize,
     both: Mutex<(Vec<Left>, Vec<CoroutineStack>)>,
 }

@@ -2,25 +2,25 @@
 //! `caudal calibrate` and fidelity runs call [`calibrate()`].
 //!
 //! Every number is a median within a round, over some thousands of trials; stalls of the machine fall into few of them and
-//! leave the median alone. Rounds alternate between the numbers, so that a bad minute hits all; what is stated is the median of
+//! leave the median alone. Rounds alternate between the numbers, so that a bad minute hits all; the statement has the median of
 //! the rounds, with the lowest and the highest.
 //!
 //! | file | what |
 //! | --- | --- |
 //! | `probes` | probes that are not taken, the cold path, a switch pair |
 //! | `served` | from arrival to run, from one request to the next, the dispatcher |
-//! | `turns` | from one quantum to the next, and how late a quantum ends |
-//! | `rings` | from core to core: hop, look, steal |
+//! | `preemption` | from one quantum to the next, and how late a quantum ends |
+//! | `rings` | from core to core: hop, steal check, steal |
 //! | `wake` | a worker that sleeps |
 //! | `stalls` | when and for how long the machine takes cores away |
-//! | `statement` | what comes out, as `[costs]` and as JSON |
+//! | `statement` | the results, as `[costs]` and as JSON |
 
+mod preemption;
 mod probes;
 mod rings;
 mod served;
 mod stalls;
 mod statement;
-mod turns;
 mod wake;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +34,7 @@ pub use self::stalls::StallProcess;
 pub use self::statement::{Calibration, Item, Refused};
 use crate::busy::{Busy, Moment};
 
-/// Between the steps of a round and the watch for stalls, under real-time priority.
+/// Pause between the steps of a round and the watch for stalls, under real-time priority.
 const REST: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// The measurements that are wanted: on which processors, and how long.
@@ -58,10 +58,10 @@ impl Default for Options {
     }
 }
 
-/// Why nothing could be measured.
+/// Reason why nothing could be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrateError {
-    /// No clock.
+    /// The machine has no clock.
     #[error(transparent)]
     Clock(#[from] ClockError),
     /// A thread is not where, or what, it should be.
@@ -98,7 +98,7 @@ type Step = (&'static str, fn(&CalibrationBench, &mut Trials) -> Result<(), Cali
 
 const STEPS: [Step; 6] = [
     ("probes", probes::measure),
-    ("turns", turns::measure),
+    ("preemption", preemption::measure),
     ("requests", served::measure),
     ("rings", rings::measure),
     ("dispatcher", served::measure_dispatcher),
@@ -173,7 +173,7 @@ pub fn calibrate(
         }
         progress(done, steps, "stalls");
         if options.real_time {
-            // Else the kernel would give the core to others for what the steps before have used up.
+            // Without a pause the kernel would give the core to others, for the time that the steps before have used up.
             std::thread::sleep(REST);
         }
         stalls.watch(bench.tsc, &cpus, options.stall_s, options.real_time)?;

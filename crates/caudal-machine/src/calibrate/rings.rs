@@ -14,18 +14,18 @@ use super::{CalibrateError, CalibrationBench, Trials, median, undisturbed};
 
 const CAPACITY: usize = 1024;
 const HOPS: usize = 20_000;
-const LOOKS: usize = 200;
-const LOOKS_EACH: u64 = 200;
+const ROUNDS: usize = 200;
+const POLLS_EACH: u64 = 200;
 const STEALS: usize = 5_000;
 /// Iterations between two polls, and between two changes of the other's ring: some 100 ns.
 const PAUSE: u32 = 100;
 
 pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(), CalibrateError> {
     let Some(other_cpu) = bench.other_cpu else { return Ok(()) };
-    // This thread is on the other processor; what it plays with, on the worker's.
+    // This thread is on the other processor; its counterpart is on the worker's.
     pin_to(other_cpu)?;
     trials.push("hop", hop_ns(bench)?);
-    trials.push("steal check", look_ns(bench)?);
+    trials.push("steal check", poll_ns(bench)?);
     trials.push("steal", steal_ns(bench)?);
     Ok(())
 }
@@ -78,7 +78,7 @@ fn beside<T>(
 
 /// Half of a round trip.
 fn hop_ns(bench: &CalibrationBench) -> Result<f64, CalibrateError> {
-    // There as from the dispatcher to a worker, back by any ring.
+    // To the other core as from the dispatcher to a worker, back by any ring.
     let (there, back) = (Ring::<u64>::with_one_producer(CAPACITY), Ring::<u64>::new(CAPACITY));
     let mut dispatcher = there.producer().unwrap_or_else(|| unreachable!("it is the first handle"));
     let answer = || {
@@ -101,7 +101,7 @@ fn hop_ns(bench: &CalibrationBench) -> Result<f64, CalibrateError> {
 }
 
 /// The time of a poll of the length of a ring that its owner keeps changing.
-fn look_ns(bench: &CalibrationBench) -> Result<f64, CalibrateError> {
+fn poll_ns(bench: &CalibrationBench) -> Result<f64, CalibrateError> {
     let ring = Ring::<u64>::new(CAPACITY);
     let change = || {
         let _ = ring.push(1, 1);
@@ -109,21 +109,21 @@ fn look_ns(bench: &CalibrationBench) -> Result<f64, CalibrateError> {
         ring.pop();
         black_box(iterate(PAUSE));
     };
-    let looks = |look: &dyn Fn()| {
+    let each_takes = |poll: &dyn Fn()| {
         let start = clock::now();
-        for _ in 0..LOOKS_EACH {
+        for _ in 0..POLLS_EACH {
             black_box(iterate(PAUSE));
-            look();
+            poll();
         }
-        (clock::now() - start) as f64 / LOOKS_EACH as f64
+        (clock::now() - start) as f64 / POLLS_EACH as f64
     };
     beside(bench, change, || {
         let with = || {
-            looks(&|| {
+            each_takes(&|| {
                 black_box(ring.len());
             })
         };
-        let differences = (0..LOOKS).map(|_| with() - looks(&|| ())).collect();
+        let differences = (0..ROUNDS).map(|_| with() - each_takes(&|| ())).collect();
         median(differences).max(0.0) * 1e9 / bench.tsc.hz()
     })
 }

@@ -71,7 +71,7 @@ const KNOWN: [Known; 17] = [
     ),
     known("probe, clock", 500.0, "a probe that reads the clock and goes on", "9 (one clock reading)"),
     known("probe, budget", 500.0, "a probe that counts and goes on", "1"),
-    known("probe, flag", 500.0, "a probe that looks at a flag and goes on", "0.5"),
+    known("probe, flag", 500.0, "a probe that checks a flag and goes on", "0.5"),
     known("cold path", 2e3, "a probe that is due, with a hook that does nothing", ""),
     known(
         "turn",
@@ -100,7 +100,7 @@ const KNOWN: [Known; 17] = [
         "71 (Tiny Quanta)",
     ),
     known("hop", 5e3, "from core to core through a ring", "56 (half a cache line's round trip)"),
-    known("steal check", 5e3, "a look at the queue of a worker that changes it", "100 (McClure et al.)"),
+    known("steal check", 5e3, "a poll of the queue of a worker that changes it", "100 (McClure et al.)"),
     known("steal", 1e4, "a request is taken out of another's queue", "100 (McClure et al.)"),
     known("wake-up after 20 µs", 1e6, "from submission to run, everybody asleep", "16000"),
     known("wake-up after 200 µs", 1e6, "the same", "24000"),
@@ -200,7 +200,7 @@ impl Calibration {
         text
     }
 
-    /// All of it.
+    /// The whole calibration as JSON.
     pub fn to_json(&self) -> Value {
         let costs: serde_json::Map<String, Value> = self
             .costs
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_a_way_make_what_was_measured() {
+    fn the_parts_of_a_path_make_what_was_measured() {
         let items = [
             item("arrival to run", 300.0),
             item("dispatcher", 70.0),

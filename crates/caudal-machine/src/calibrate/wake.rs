@@ -9,7 +9,7 @@ use caudal_rt::{Builder, Pinning, Runtime, Shutdown};
 
 use super::{CalibrateError, CalibrationBench, Trials, one_worker, undisturbed};
 
-/// How long workers look for work before they sleep here.
+/// How long workers poll for work before they sleep here.
 const SPIN: Duration = Duration::from_micros(5);
 /// How long they have slept, how often that is tried, and what it is called.
 const SLEEPS: [(Duration, usize, &str); 3] = [

@@ -4,7 +4,7 @@
 use super::Severity::{Note, Serious, Warning};
 use super::{Finding, MachineFacts};
 
-/// A share of stolen time from which on it shows in tails.
+/// Share of stolen time from which on it shows in tails.
 const STEAL_SHARE: f64 = 0.001;
 
 pub(super) fn allowed(seen: &MachineFacts) -> Vec<Finding> {

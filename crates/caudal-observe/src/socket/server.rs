@@ -31,8 +31,8 @@ const CLIENTS_MAX: usize = 16;
 const LINE_MAX: usize = 4 << 10;
 const STUCK_MAX: Duration = Duration::from_secs(5);
 const SILENT_MAX: Duration = Duration::from_secs(300);
-/// How often bounds of time are looked at while there are clients.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often bounds of time are checked while there are clients.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
 
 /// A descriptor by which the thread is told to end.
 pub(super) fn bell() -> std::io::Result<OwnedFd> {
@@ -85,7 +85,7 @@ fn wait(listener: &UnixListener, bell: &OwnedFd, clients: &[Client]) -> Vec<libc
     let entry = |fd: RawFd, events| libc::pollfd { fd, events, revents: 0 };
     let mut polled = vec![entry(bell.as_raw_fd(), libc::POLLIN), entry(listener.as_raw_fd(), libc::POLLIN)];
     polled.extend(clients.iter().map(|client| entry(client.stream.as_raw_fd(), client.wants())));
-    let timeout = clients.iter().map(Client::next_look).min();
+    let timeout = clients.iter().map(Client::next_check).min();
     let timeout_ms = timeout.map_or(-1, |span| span.as_millis() as libc::c_int + 1);
     // SAFETY: the entries live during the call.
     let ready = unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, timeout_ms) };
@@ -148,9 +148,9 @@ impl Client {
         }
     }
 
-    fn next_look(&self) -> Duration {
+    fn next_check(&self) -> Duration {
         let recorded = self.recording.as_ref().map(|(_, due)| due.saturating_duration_since(Instant::now()));
-        recorded.map_or(LOOK_EVERY, |left| left.min(LOOK_EVERY))
+        recorded.map_or(CHECK_EVERY, |left| left.min(CHECK_EVERY))
     }
 
     /// Takes some of what has come.

@@ -88,7 +88,7 @@ extern "C" {
 
 struct __attribute__((aligned(64))) caudal_probe {
     uint64_t deadline;   /* TSC value from which on the running request is due; UINT64_MAX: never */
-    int64_t budget;      /* cost units until the clock has to be looked at; due when negative;
+    int64_t budget;      /* cost units until the clock has to be read; due when negative;
                           * CAUDAL_PROBE_NEVER_SPENT: never */
     uint32_t depth;      /* CAUDAL_PROBE_SECTION for each critical section that the running coroutine is in, and
                           * CAUDAL_PROBE_LOCK for each lock that it is known to have */
@@ -97,7 +97,7 @@ struct __attribute__((aligned(64))) caudal_probe {
     uint64_t stack_high; /* stack pointer elsewhere (signal stacks, the scheduler) the cold path declines */
     uint64_t quantum;    /* length of the quantum that was armed last, TSC cycles; UINT64_MAX: never due */
     uint32_t ratio;      /* cost units per TSC cycle, 16.16 fixed point, at least 1; kept by budget mode's cold path */
-    int32_t credit;      /* cost units that instrumented code in clock mode spends until the clock has to be looked at; due
+    int32_t credit;      /* cost units that instrumented code in clock mode spends until the clock has to be read; due
                             when negative */
     uint64_t runtime;    /* the runtime's own (a pointer, say); the library never touches it */
 };
@@ -162,7 +162,7 @@ CAUDAL_PROBE_CARRIED_IN(r15);
 #undef CAUDAL_PROBE_CARRIED_IN
 /*
  * Whole probes for code in which a call is short enough and seldom: one spends UNITS of the budget, of which a thread has
- * what its memory says, or, carried, what is in r11; the other looks at the flag. The same convention as the cold entries;
+ * what its memory says, or, carried, what is in r11; the other tests the flag. The same convention as the cold entries;
  * carried, r11 goes back with what is left. UNITS are 1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96 and 127.
  */
 #define CAUDAL_PROBE_SPEND(UNITS)                     \
@@ -251,8 +251,8 @@ void caudal_critical_restore(uint32_t depth) __asm__("caudal_critical_restore_v1
 /* For a runtime, when a request has ended with its depth raised: this thread forgets the signal handlers that it has left without
  * returning from them, so that the next request on that stack is not taken for the one that they interrupted. */
 void caudal_forget_handlers_v1(void);
-/* The same for the recursive, error-checking and robust mutexes that the request has kept; its stack ended at `stack_high`. Who locks a
- * robust one next is told EOWNERDEAD, as where a thread has ended; the others nobody gets any more. */
+/* The same for the recursive, error-checking and robust mutexes that the request has kept; its stack ended at `stack_high`. The next
+ * thread that locks a robust one is told EOWNERDEAD, as where a thread has ended; nobody gets the others any more. */
 void caudal_request_ended_v1(uint64_t stack_high);
 
 /*

@@ -123,7 +123,7 @@ static void every_probe_yields(void)
     }
 }
 
-/* Who costs nothing yields as well. */
+/* A probe of cost 0 yields as well. */
 static void every_probe_yields_whatever_it_costs(void)
 {
     caudal_probe_every_v1 = 1;
@@ -207,7 +207,7 @@ static void the_ratio_follows(void)
     /* And the rest is armed with it. */
     CHECK(caudal_probe_v1.budget > (int64_t)(far + far / 4) && caudal_probe_v1.budget < (int64_t)(far + far / 2 + far / 8));
 
-    /* A little fewer or more than expected: by half of the way. */
+    /* A little fewer or more than expected: by half of the difference. */
     const uint64_t farther = (uint64_t)1 << 40;
     caudal_probe_v1.ratio = 1 << 16;
     caudal_probe_arm_v1(caudal_probe_rdtsc() - farther, 4 * farther);
@@ -455,7 +455,7 @@ static void disarmed_is_never_due(void)
 
 static int unwound_to_main;
 int main(void);
-static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *unused)
+static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *unused)
 {
     (void)unused;
     unwound_to_main |= (uintptr_t)_Unwind_FindEnclosingFunction((void *)_Unwind_GetIP(context)) == (uintptr_t)main;
@@ -469,7 +469,7 @@ static void walk(uint64_t now)
     CHECK_EQUAL(caudal_probe_v1.budget, CAUDAL_PROBE_NEVER_SPENT);
     CHECK_EQUAL(caudal_flag_v1.asked, 0);
     CHECK_EQUAL(caudal_probe_v1.pending, 0);
-    _Unwind_Backtrace(look, NULL);
+    _Unwind_Backtrace(note_frame, NULL);
 }
 
 static void the_hook_can_walk_the_stack(void)

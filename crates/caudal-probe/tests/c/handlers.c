@@ -103,7 +103,7 @@ __attribute__((noinline)) static void leave_handler(void)
     yields = 0;
 }
 
-static void look(void)
+static void pass_probes(void)
 {
     int times;
     for (times = 0; times < 3; times++) {
@@ -112,32 +112,32 @@ static void look(void)
 }
 
 /* Where the handler was there are variables now: all of them written to, or one. */
-__attribute__((noinline)) static void look_deep(size_t written)
+__attribute__((noinline)) static void pass_probes_deep(size_t written)
 {
     volatile char room[ROOM];
     size_t at;
     for (at = 0; at < written; at++) {
         room[at] = 1;
     }
-    look();
+    pass_probes();
     CHECK(room[0] == 1);
 }
 
 static void what_is_written_over_a_handler_shows_that_it_was_left(void)
 {
     leave_handler();
-    look_deep(ROOM);
+    pass_probes_deep(ROOM);
     CHECK(yields > 0);
     CHECK_EQUAL(caudal_probe_v1.depth, 0);
     is_outside();
 }
 
-/* Where it does not show, whoever looks later finds it. */
-static void who_comes_up_from_below_looks_again(void)
+/* Where it does not show, a later probe finds it. */
+static void a_later_probe_finds_what_did_not_show(void)
 {
     leave_handler();
-    look_deep(1);
-    look();
+    pass_probes_deep(1);
+    pass_probes();
     CHECK(yields > 0);
     CHECK_EQUAL(caudal_probe_v1.depth, 0);
     is_outside();
@@ -153,7 +153,7 @@ static void write_over_another(int number)
     for (at = 0; at < ROOM; at++) {
         interrupted_room[at] = 1;
     }
-    look();
+    pass_probes();
     CHECK(caudal_critical_depth() > 0);
     CHECK_EQUAL(yields, before);
 }
@@ -164,7 +164,7 @@ __attribute__((noinline)) static void be_interrupted_deep(void)
     room[0] = 1;
     interrupted_room = room;
     CHECK(raise(SIGUSR2) == 0);
-    look();
+    pass_probes();
     CHECK(room[ROOM - 1] == 1);
 }
 
@@ -182,7 +182,7 @@ static void what_was_entered_since_stays(void)
 {
     leave_handler();
     caudal_critical_enter();
-    look();
+    pass_probes();
     CHECK_EQUAL(yields, 0);
     CHECK_EQUAL(caudal_probe_v1.depth, 1);
     caudal_critical_exit();
@@ -199,7 +199,7 @@ static void what_was_left_since_stays_left(void)
     caudal_critical_exit();
     CHECK_EQUAL(caudal_probe_v1.depth, 1);
     yields = 0;
-    look();
+    pass_probes();
     CHECK(yields > 0);
     is_outside();
 }
@@ -232,7 +232,7 @@ static void handlers_are_left_in_silence(void)
     caudal_probe_arm_v1(caudal_probe_rdtsc(), QUANTUM);
     handle(SIGUSR1, jump);
     what_is_written_over_a_handler_shows_that_it_was_left();
-    who_comes_up_from_below_looks_again();
+    a_later_probe_finds_what_did_not_show();
     a_handler_within_one_that_was_left_is_a_section();
     what_was_entered_since_stays();
     what_was_left_since_stays_left();

@@ -46,13 +46,13 @@
         subq    $1, %fs:CAUDAL_PROBE_BUDGET_LEFT(%rcx)
         .endm
 
-        .macro look_at_flag
+        .macro test_flag
         movq    caudal_flag_v1@GOTTPOFF(%rip), %rcx
         cmpb    $0, %fs:CAUDAL_FLAG_ASKED(%rcx)
         .endm
 
         leaf    sum_clock, caudal_probe_cold_clock_v1, jae, read_clock
         leaf    sum_budget, caudal_probe_cold_budget_v1, js, spend_one
-        leaf    sum_flag, caudal_probe_cold_flag_v1, jne, look_at_flag
+        leaf    sum_flag, caudal_probe_cold_flag_v1, jne, test_flag
 
         .section .note.GNU-stack, "", @progbits

@@ -105,17 +105,17 @@ static void leave(int number)
 }
 
 /* The same where the child's handler has been left in silence, and what is interrupted finds that, in a section. */
-static void look_interrupted(void)
+static void probe_interrupted(void)
 {
-    volatile int has_looked = 0;
+    volatile int has_probed = 0;
     handle(SIGUSR1, leave);
     handle(SIGUSR2, interrupt);
     CHECK(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
     if (sigsetjmp(back, 1) == 0) {
         CHECK(raise(SIGUSR1) == 0);
     }
-    if (!has_looked) {
-        has_looked = 1;
+    if (!has_probed) {
+        has_probed = 1;
         caudal_critical_enter();
         mark();
         CHECK_EQUAL(caudal_critical_depth(), 1);
@@ -201,7 +201,7 @@ int main(int count, char **arguments)
         }
         leaves = 1;
         CHECK(is_interrupted_anywhere(1) > 50);
-        interrupted = look_interrupted;
+        interrupted = probe_interrupted;
         CHECK(is_interrupted_anywhere(1) > 50);
     }
     return 0;

@@ -1,6 +1,6 @@
 /*
  * Budget mode's visit is written twice: in C, for every case, and in assembly, for the frequent ones. From random states both
- * leave the same behind, and yield or do not; and both look at the clock again where it may have been read ahead. Linked with --wrap=caudal_probe_decide_budget, which counts what goes on to C.
+ * leave the same behind, and yield or do not; and both read the clock again where it may have been read ahead. Linked with --wrap=caudal_probe_decide_budget, which counts what goes on to C.
  */
 #include "../../csrc/state.h"
 #include "check.h"
@@ -193,7 +193,7 @@ static void visit_by_c(int unused)
  * same walk. Walks differ, and the system may take any of them as long as it likes, so it is most of them that have to show it; a
  * reading in front of the loads shows it in none.
  */
-static void looks_at_the_clock_again(void (*visit_by)(int), int how)
+static void reads_the_clock_again(void (*visit_by)(int), int how)
 {
     int behind = 0;
     for (int i = 0; i < TIMES; i++) {
@@ -215,9 +215,9 @@ static void looks_at_the_clock_again(void (*visit_by)(int), int how)
 int main(void)
 {
     caudal_probe_hook_v1 = hook;
-    looks_at_the_clock_again(visit, 0);
-    looks_at_the_clock_again(visit, 1);
-    looks_at_the_clock_again(visit_by_c, 0);
+    reads_the_clock_again(visit, 0);
+    reads_the_clock_again(visit, 1);
+    reads_the_clock_again(visit_by_c, 0);
     for (int i = 0; i < CASES; i++) {
         invent(0);
         once(i & 1);

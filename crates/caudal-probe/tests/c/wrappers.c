@@ -131,7 +131,7 @@ static void a_cancelled_thread_leaves_its_stream(void)
 }
 
 /* A call that formats, or may write, ends with a probe: of a deadline that has come, and of the flag. */
-static void what_formats_looks(void)
+static void formatting_checks_the_quantum(void)
 {
     start();
     CHECK(caudal_wrap_printf_v1("%s", "") == 0);
@@ -545,7 +545,7 @@ static void locale_is_set(void)
     locales_set++;
 }
 
-/* Who asks for the locale sets none; whoever comes second, the hook or the locale, calls the hook. */
+/* A call that asks for the locale sets none; whichever comes second, the hook or the locale, calls the hook. */
 static void locales_are_told(void)
 {
     locale_t own = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -565,7 +565,7 @@ int main(void)
     CHECK(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE) == 0);
     locks_are_sections();
     streams_are_sections();
-    what_formats_looks();
+    formatting_checks_the_quantum();
     a_cancelled_thread_leaves_its_stream();
     once_is_a_section();
     an_unlock_alone_leaves_nothing();

@@ -36,7 +36,7 @@ use clap::Args;
 use self::idle::note_idle_stalls;
 use self::measured::{Measured, Once};
 use self::predicted::{Given, Predicted};
-use self::services::{Services, way_ns};
+use self::services::{Services, path_ns};
 use self::workloads::{Workload, workloads};
 
 /// How far a simulated percentile may be off, as a share of the measured one.
@@ -46,18 +46,18 @@ const P99_WITHIN: f64 = 0.25;
 /// A class of fewer requests in all rounds has no 99th percentile to speak of.
 const COUNT_MIN: u64 = 5_000;
 
-/// Runs that say too little, or whose machine was another one afterwards, are repeated as often.
+/// Runs that say too little, or whose machine was another one afterwards, are repeated so many times.
 const REPEATS: u32 = 4;
 /// The machine is the same in two runs if the path from arrival to handler takes at most so many times as long in one as in the other.
-const WAY_WITHIN: f64 = 1.3;
+const PATH_WITHIN: f64 = 1.3;
 
 fn are_alike(one_ns: f64, other_ns: f64) -> bool {
-    one_ns <= other_ns * WAY_WITHIN && other_ns <= one_ns * WAY_WITHIN
+    one_ns <= other_ns * PATH_WITHIN && other_ns <= one_ns * PATH_WITHIN
 }
 
 /// `costs` with such a path from arrival to the handler: what dispatcher and start do not take of it is the hop.
-fn costs_of_way(mut costs: Vec<String>, way_ns: f64) -> Result<Vec<String>, Box<dyn Error>> {
-    let mut left_ns = way_ns;
+fn costs_of_path(mut costs: Vec<String>, path_ns: f64) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut left_ns = path_ns;
     for key in ["costs.dispatcher=", "costs.start="] {
         if let Some(cost) = costs.iter_mut().find(|cost| cost.starts_with(key)) {
             let picos = Picos::parse(cost[key.len()..].trim_matches('"'))?;
@@ -218,11 +218,11 @@ impl Fidelity {
             let stalls = report(&trace, GapsOf::WorkAndGenerator).stalls;
             let idle_stalls = note_idle_stalls(&mut trace);
             let measured = report(&trace, GapsOf::WorkAndGenerator);
-            let is_same = are_alike(services.way_ns, way_ns(&trace).unwrap_or(services.way_ns));
+            let is_same = are_alike(services.path_ns, path_ns(&trace).unwrap_or(services.path_ns));
             if (measured.must_be_repeated() || !is_same) && attempt + 1 < REPEATS {
                 continue;
             }
-            let costs = costs_of_way(costs, services.way_ns)?;
+            let costs = costs_of_path(costs, services.path_ns)?;
             let given = Given {
                 workload,
                 load: *load,
@@ -405,10 +405,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_from_arrival_to_handler_is_split_among_its_parts() {
+    fn the_path_from_arrival_to_handler_is_split_among_its_parts() {
         let costs =
             ["costs.dispatcher=\"40ns\"", "costs.start=\"80.5ns\"", "costs.hop=\"9ns\""].map(str::to_owned);
-        let split = |way_ns| costs_of_way(costs.to_vec(), way_ns).unwrap();
+        let split = |path_ns| costs_of_path(costs.to_vec(), path_ns).unwrap();
         assert_eq!(split(300.0), ["costs.dispatcher=40.0ns", "costs.start=80.5ns", "costs.hop=179.5ns"]);
         assert_eq!(split(100.0), ["costs.dispatcher=40.0ns", "costs.start=60.0ns", "costs.hop=0.0ns"]);
     }

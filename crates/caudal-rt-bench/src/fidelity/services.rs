@@ -24,7 +24,7 @@ pub(super) struct Services {
     file: PathBuf,
     /// From arrival to the handler's first instruction where the worker had nothing to do, in ns: the median. Caches are the
     /// colder the rarer requests come, and then it takes longer than where one comes after the other.
-    pub(super) way_ns: f64,
+    pub(super) path_ns: f64,
 }
 
 impl Services {
@@ -34,7 +34,7 @@ impl Services {
         let text = written(&trace, run.workload)?;
         let file = std::env::temp_dir().join(format!("caudal-fidelity-{}.csv", std::process::id()));
         std::fs::write(&file, text)?;
-        Ok(Services { file, way_ns: way_ns(&trace).ok_or("no request found an idle worker")? })
+        Ok(Services { file, path_ns: path_ns(&trace).ok_or("no request found an idle worker")? })
     }
 
     pub(super) fn file(&self) -> &Path {
@@ -70,11 +70,11 @@ fn written(trace: &Trace, workload: &Workload) -> Result<String, Box<dyn Error>>
 }
 
 /// The median time on the path from arrival to handler, of requests that came when all before them were done.
-pub(super) fn way_ns(trace: &Trace) -> Option<f64> {
-    let way = |request: &Request| request.start_ns.saturating_sub(request.arrival_ns) as f64;
-    let mut ways: Vec<f64> = arrivals_at_idle(&trace.requests).map(way).collect();
-    let middle = ways.len() / 2;
-    (!ways.is_empty()).then(|| *ways.select_nth_unstable_by(middle, f64::total_cmp).1)
+pub(super) fn path_ns(trace: &Trace) -> Option<f64> {
+    let path = |request: &Request| request.start_ns.saturating_sub(request.arrival_ns) as f64;
+    let mut paths: Vec<f64> = arrivals_at_idle(&trace.requests).map(path).collect();
+    let middle = paths.len() / 2;
+    (!paths.is_empty()).then(|| *paths.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
 /// Has the work of a request noticed a gap? They are in the order in which one worker noticed them.
@@ -112,9 +112,9 @@ mod tests {
             generator_gaps: Vec::new(),
             gaps_lost: 0,
         };
-        assert_eq!(way_ns(&trace), None, "all came at once");
+        assert_eq!(path_ns(&trace), None, "all came at once");
         trace.requests[2].arrival_ns = 1_700;
-        assert_eq!(way_ns(&trace), Some(300.0));
+        assert_eq!(path_ns(&trace), Some(300.0));
         assert_eq!(written(&trace, &workload).unwrap(), "class,service_ns\na,104\nb,1010\n");
         trace.requests.remove(1);
         assert!(written(&trace, &workload).is_err_and(|error| error.to_string().contains("class b")));

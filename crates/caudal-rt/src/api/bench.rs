@@ -74,7 +74,7 @@ fn switch_back_from(pair: &Pair, calls: u32) {
         switch_back_from(pair, calls - 1);
         std::hint::black_box(());
     } else {
-        // SAFETY: who has come here has left its own stack.
+        // SAFETY: the thread that has come here has left its own stack.
         unsafe { switch(&pair.own, &pair.caller) }
     }
 }
@@ -181,7 +181,7 @@ pub fn dispatcher(
 }
 
 /// Each worker that it stands for takes what has come and is busy then, as it would be at the rate that is measured: its inbox
-/// is looked at every `pause_ns`. (A thread that looks at all inboxes without a pause would be sixteen idle workers, who take
+/// is polled every `pause_ns`. (A thread that polls all inboxes without a pause would be sixteen idle workers, which take
 /// every line back while the dispatcher fills it.)
 fn drain(shared: &Shared, over: &AtomicBool, then: Drain, pause_ns: u64) {
     let pause = shared.clock.cycles(caudal_policy::Picos::from_nanos(pause_ns));

@@ -28,7 +28,7 @@ impl Beside<'_> {
     /// Starts a thread that keeps off the processors of the runtime's threads, where others are left.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system starts no thread.
     pub fn spawn(&self, name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
         let cores = self.cores.to_vec();
         spawn_prepared(name, move |prepared: Prepared| {

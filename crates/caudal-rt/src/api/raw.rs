@@ -80,7 +80,7 @@ fn unless_cancelled() -> Result<(), Cancelled> {
 /// # Panics
 /// Always, with what the runtime takes for a cancellation; the panic hook is not called.
 pub fn end_as_cancelled() -> ! {
-    std::panic::resume_unwind(Box::new(coroutine::Cancelled))
+    std::panic::resume_unwind(Box::new(coroutine::CancelPayload))
 }
 
 /// The word that the running request's coroutine keeps for the layer above; null outside of requests, and where nobody has set
@@ -89,7 +89,7 @@ pub fn slot() -> *mut () {
     current().map_or(std::ptr::null_mut(), |me| me.slot().get())
 }
 
-/// Sets that word, and gives back what it was; does nothing outside of requests. Who sets it for a request puts the old one back
+/// Sets that word, and gives back what it was; does nothing outside of requests. A caller that sets it for a request puts the old one back
 /// at that request's end: the coroutine runs others afterwards.
 pub fn set_slot(word: *mut ()) -> *mut () {
     current().map_or(std::ptr::null_mut(), |me| me.slot().replace(word))
@@ -102,7 +102,7 @@ pub fn forks() -> u64 {
 
 impl<T> Handle<T> {
     /// Waits for the end, for `longest` at most, and never unwinds. The handle stays. Of several requests that
-    /// wait for the same one, the first is woken, and the others look every 20 µs.
+    /// wait for the same one, the first is woken, and the others check every 20 µs.
     ///
     /// # Panics
     /// In a request: in a critical section, and while a panic unwinds.

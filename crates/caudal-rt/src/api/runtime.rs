@@ -29,7 +29,7 @@ use crate::task::submit::{QUANTUM_MIN, RequestBuilder};
 use crate::task::{self, Scope, Sinks};
 
 /// Options of reading a file that a runtime is going to run. A file that also says which workload was planned for may stay as it is: a runtime
-/// meets the service times that come, and looks neither at `workload.service` nor at the data behind it.
+/// meets the service times that come, and reads neither `workload.service` nor the data behind it.
 fn for_runtimes() -> Options {
     let spec = ServiceSpec::named("exp-1us");
     let service = spec.compile(Path::new("")).ok().map(|service| (spec, service));
@@ -80,14 +80,14 @@ impl Builder {
         self.settings.classes.class(name)
     }
 
-    /// So many workers, instead of the file's `cores`.
+    /// Sets the number of workers, instead of the file's `cores`.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Builder {
         self.settings.workers = workers;
         self
     }
 
-    /// Where the threads run.
+    /// Sets where the threads run.
     #[must_use]
     pub fn pinning(mut self, pinning: Pinning) -> Builder {
         self.settings.pinning = pinning;
@@ -156,9 +156,9 @@ impl Builder {
         self
     }
 
-    /// For handlers whose probes are in flag mode (`caudal_probe::probe_flag`), which look at no clock: the dispatcher looks at it, and
+    /// For handlers whose probes are in flag mode (`caudal_probe::probe_flag`), which read no clock: the dispatcher reads it, and
     /// raises a worker's flag when the quantum there is over and others wait. Such a probe is the cheapest, and the yield comes later
-    /// by what the dispatcher takes to look, some 0.1 to 1 µs. Probes in other modes work as ever. Default: no.
+    /// by the time that the dispatcher takes to notice it, some 0.1 to 1 µs. Probes in other modes work as ever. Default: no.
     ///
     /// Needs a policy with a dispatcher.
     pub fn raise_flags(mut self, raise_flags: bool) -> Builder {
@@ -220,7 +220,7 @@ impl Builder {
         self
     }
 
-    /// Adds a source of requests. With a dispatcher, that looks at all of them; without one, the first source is the first
+    /// Adds a source of requests. With a dispatcher, that polls all of them; without one, the first source is the first
     /// worker's and so on.
     #[must_use]
     pub fn source(mut self, source: impl Source + 'static) -> Builder {
@@ -258,7 +258,7 @@ impl Builder {
     }
 }
 
-/// Way of a shutdown with requests that have not ended.
+/// Treatment of requests that have not ended, by a shutdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
     /// It lets all that were accepted end.
@@ -273,8 +273,8 @@ pub struct LeftBehind {
     /// Requests that had started and were given up: their coroutines are leaked, and their handles answer
     /// [`Failure::Abandoned`](crate::Failure::Abandoned). Those that a thread in a handler holds up are among them.
     pub abandoned: u64,
-    /// Threads that had not come back from a handler (or from a source that waits), and go on until it returns. Who waits for that
-    /// request waits as long.
+    /// Threads that had not come back from a handler (or from a source that waits), and go on until it returns. A wait for that
+    /// request takes as long.
     pub threads: usize,
 }
 
@@ -498,9 +498,9 @@ impl Builder {
 
 impl Runtime {
     /// Shows the first service of type `S` that runs beside the runtime; none: there is none, or the runtime has stopped.
-    pub fn with_beside<S: 'static, R>(&self, look: impl FnOnce(&S) -> R) -> Option<R> {
+    pub fn with_beside<S: 'static, R>(&self, then: impl FnOnce(&S) -> R) -> Option<R> {
         let besides = self.besides.lock().unwrap_or_else(PoisonError::into_inner);
-        besides.iter().find_map(|beside| beside.downcast_ref()).map(look)
+        besides.iter().find_map(|beside| beside.downcast_ref()).map(then)
     }
 }
 

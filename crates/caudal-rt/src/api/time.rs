@@ -1,4 +1,4 @@
-//! Waiting for a time: on a request it parks that, and its worker runs others; on any other thread it is the thread's own sleep.
+//! Sleep until a time: a request is parked, and its worker runs others; any other thread sleeps.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use crate::base::clock::now;
 use crate::base::pause::pause;
 use crate::kernel::context::{current, until};
 
-/// Waits for `span`. A request goes on when its worker looks at its timers next after that, which it does between slices, and when
+/// Waits for `span`. A request goes on when its worker checks its timers next after that, which it does between slices, and when
 /// its discipline has it run.
 ///
 /// # Panics

@@ -28,7 +28,7 @@ impl Bell {
         unsafe { libc::write(self.0.as_raw_fd(), (&raw const one).cast(), 8) };
     }
 
-    /// Makes it unreadable, if it is readable; whoever silences looks for work afterwards.
+    /// Makes it unreadable, if it is readable; whoever silences it checks for work afterwards.
     pub(crate) fn silence(&self) {
         let mut count = 0_u64;
         // SAFETY: eight bytes that live during the call, which does not block.

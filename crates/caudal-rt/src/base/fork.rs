@@ -1,6 +1,6 @@
 //! Forks: a child process has the memory of a runtime and none of its threads.
 //!
-//! What a thread that is not there was about to do in the runtime's memory, or held of its locks, nobody in the child can know. So a
+//! Nobody in the child can know what a thread that is not there was about to do in the runtime's memory, or which locks it held. So a
 //! runtime of the parent's takes no submission in the child and lets nobody wait there, and while the parent had threads of any
 //! runtime at the fork, the child starts none.
 //!
@@ -31,7 +31,7 @@ extern "C" fn in_child() {
 
 /// In a forked child: its only thread is no worker any more, should it have been one, and yields nowhere.
 fn forget_worker() {
-    /// So many sections are never left: the worker finds them where the handler returns.
+    /// Depth of sections that are never left: the worker finds it where the handler returns.
     const IN_CHILD: u32 = 1 << 31;
     // SAFETY: the block is this thread's.
     let block = unsafe { &mut *probe::block() };
@@ -64,16 +64,16 @@ pub(crate) fn is_orphaned() -> bool {
 }
 
 /// A thread of a runtime, while this lives.
-pub(crate) struct Thread(());
+pub(crate) struct RuntimeThread(());
 
-impl Thread {
-    pub(crate) fn begin() -> Thread {
+impl RuntimeThread {
+    pub(crate) fn begin() -> RuntimeThread {
         THREADS.fetch_add(1, Ordering::Relaxed);
-        Thread(())
+        RuntimeThread(())
     }
 }
 
-impl Drop for Thread {
+impl Drop for RuntimeThread {
     fn drop(&mut self) {
         THREADS.fetch_sub(1, Ordering::Relaxed);
     }

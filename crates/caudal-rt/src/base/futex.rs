@@ -1,4 +1,4 @@
-//! The system call.
+//! The system call `futex`, by which threads sleep on a word and are woken.
 
 use std::ptr;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub(crate) fn wait(word: &AtomicU32, value: u32, longest: Option<Duration>) {
     }
 }
 
-/// Wakes up to `count` who sleep on `word`.
+/// Wakes up to `count` threads that sleep on `word`.
 pub(crate) fn wake(word: &AtomicU32, count: i32) {
     wake_at(word, count);
 }

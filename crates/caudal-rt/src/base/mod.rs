@@ -1,4 +1,4 @@
-//! Ground: clocks, sleeps, futexes, messages and the like, which know nothing of requests.
+//! Base: clocks, sleeps, futexes, messages and the like, which know nothing of requests. All floors above call it.
 
 #[cfg_attr(loom, path = "modelled_bell.rs")]
 pub(crate) mod bell;

@@ -1,7 +1,7 @@
 //! Stand-in for the system call in models: a list of sleepers, under a lock, by the addresses of their words.
 //!
 //! As in the kernel the word is compared under the lock under which sleepers queue, and is read without any ordering of its own:
-//! who changes it before waking finds the sleeper queued, or has left the change behind in the lock. A sleep with a limit ends
+//! a waker that changes it first finds the sleeper queued, or the sleeper sees the change, which the lock has ordered. A sleep with a limit ends
 //! as soon as others could run, which is what a limit or a signal may do at any time; a sleep without one ends only by a
 //! wake-up, so that a model in which that is lost is a deadlock, which loom reports.
 
@@ -52,7 +52,7 @@ pub(crate) fn wait(word: &AtomicU32, value: u32, longest: Option<Duration>) {
     }
 }
 
-/// Wakes up to `count` who sleep on `word`.
+/// Wakes up to `count` threads that sleep on `word`.
 pub(crate) fn wake(word: &AtomicU32, count: i32) {
     wake_at(word, count);
 }

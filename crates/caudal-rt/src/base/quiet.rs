@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use caudal_probe as probe;
 
-/// No probe yields while this lives; one that came due meanwhile does so where the last of them ends.
+/// Section in which no probe yields, for as long as this lives; a yield that came due meanwhile happens where the outermost section ends.
 pub(crate) struct NoYield(PhantomData<*const ()>);
 
 impl NoYield {

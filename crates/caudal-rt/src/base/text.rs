@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Gives errors a `Debug` that is their text and what it was caused by. A program whose `main` returns a `Result` prints errors that
-/// way, and `Config(Invalid([Problem { …` tells nobody what to do.
+/// Gives errors a `Debug` that is their text and what it was caused by. A program whose `main` returns a `Result` prints errors
+/// so, and `Config(Invalid([Problem { …` tells nobody what to do.
 macro_rules! debug_is_text {
     ($($error:ty),+ $(,)?) => {$(
         impl std::fmt::Debug for $error {

@@ -29,7 +29,7 @@ mod plain;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-// Not from `primitives`: no model looks into histograms, and two thousand of loom's atomics would be slow.
+// Not from `primitives`: no model has histograms, and two thousand of loom's atomics would be slow.
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use plain::Histogram;
@@ -111,7 +111,7 @@ impl LiveHistogram {
         bucket.store(bucket.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
-    /// Number of values so far: a look at every bucket, so that [`Self::record`] has nothing to count.
+    /// Number of values so far: the sum over every bucket, so that [`Self::record`] has nothing to count.
     pub fn count(&self) -> u64 {
         self.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).sum()
     }

@@ -1,4 +1,4 @@
-//! The board: what workers publish, with plain stores to lines of their own, and anybody reads. Who writes is said at each part.
+//! The board: what workers publish, with plain stores to lines of their own, and anybody reads. Each part names its writer.
 
 pub mod histogram;
 pub(crate) mod log;
@@ -12,7 +12,7 @@ use crossbeam_utils::CachePadded;
 
 use self::pressure::Pressure;
 use crate::base::primitives::{AtomicU32, AtomicU64, Ordering};
-use crate::queue::custody::Custody;
+use crate::queue::end_owner::EndOwner;
 use crate::queue::flag::RemoteFlag;
 use crate::queue::ring::Ring;
 use crate::queue::ring::stack::TakeAllStack;
@@ -29,7 +29,7 @@ pub(crate) struct Board {
     pub(crate) quanta: AtomicU64,
     /// Requests that it has taken from others. Wraps.
     pub(crate) received: AtomicU64,
-    /// Requests that were taken away from its inbox, or cancelled there: added to by who did it. Wraps.
+    /// Requests that were taken away from its inbox, or cancelled there: added to by the thread that did it. Wraps.
     pub(crate) left: AtomicU64,
     /// When the present slice began, in cycles; 0 between slices.
     pub(crate) slice_start: AtomicU64,
@@ -39,7 +39,7 @@ pub(crate) struct Board {
     pub(crate) inside: AtomicU32,
     /// The present slice: a [`Slice`].
     pub(crate) slice: AtomicU32,
-    /// Its slice has been too long; whoever looks may take its unstarted requests.
+    /// Its slice has been too long; any other worker may take its unstarted requests.
     pub(crate) stuck: AtomicU64,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Mail {
 
 /// One worker as others see it.
 #[derive(Debug)]
-pub(crate) struct Worker {
+pub(crate) struct SharedWorker {
     pub(crate) board: CachePadded<Board>,
     pub(crate) mail: CachePadded<Mail>,
     pub(crate) inbox: Ring<Request>,
@@ -90,7 +90,7 @@ pub(crate) struct Worker {
     pub(crate) pressure: Pressure,
 }
 
-impl Worker {
+impl SharedWorker {
     /// A request that was taken out of this worker's inbox is going to be at `place`. `false`: it has ended,
     /// and was counted by whoever ended it; the queue's reference is gone.
     #[inline]
@@ -109,17 +109,17 @@ impl Worker {
     }
 }
 
-/// Time of a worker, in cycles: one line that it alone writes, after every slice. What of the time up to
-/// `accounted` was neither busy nor idle, went on finding out what to run.
+/// Time of a worker, in cycles: one line that it alone writes, after every slice. The part of the time up to
+/// `accounted` that was neither busy nor idle went on scheduling.
 #[derive(Debug)]
 pub(crate) struct Spent {
     /// When the worker began; 0 before.
     pub(crate) started: atomic::AtomicU64,
     /// Up to when its time is accounted for.
     pub(crate) accounted: atomic::AtomicU64,
-    /// On requests.
+    /// Time on requests.
     pub(crate) busy: atomic::AtomicU64,
-    /// On nothing.
+    /// Time with nothing to do.
     pub(crate) idle: atomic::AtomicU64,
     /// When the present quantum ends, in cycles; `u64::MAX`: never, or there is none. Kept where flags are raised only.
     pub(crate) due: atomic::AtomicU64,
@@ -127,23 +127,32 @@ pub(crate) struct Spent {
     pub(crate) ended: atomic::AtomicBool,
     /// The request of the present slice, or of the last one.
     pub(crate) running: atomic::AtomicPtr<Header>,
-    /// Claim on the worker's requests at the bound of a shutdown.
-    pub(crate) custody: Custody,
+    /// Owner of the end of the worker's requests at the bound of a shutdown.
+    pub(crate) end_owner: EndOwner,
 }
 
 impl Spent {
     pub(crate) fn new() -> Spent {
         let zero = || atomic::AtomicU64::new(0);
         let (due, ended) = (atomic::AtomicU64::new(u64::MAX), atomic::AtomicBool::new(false));
-        let (running, custody) = Default::default();
-        Spent { started: zero(), accounted: zero(), busy: zero(), idle: zero(), due, ended, running, custody }
+        let (running, end_owner) = Default::default();
+        Spent {
+            started: zero(),
+            accounted: zero(),
+            busy: zero(),
+            idle: zero(),
+            due,
+            ended,
+            running,
+            end_owner,
+        }
     }
 }
 
 /// Requests that ended otherwise than by returning, and other events that are counted. Sums, by which nothing is ordered:
-/// so not from [`crate::base::primitives`], as each of them would have models look into more orders.
+/// so not from [`crate::base::primitives`], as each of them would have models try more orders.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct EventCounts {
     pub(crate) panicked: atomic::AtomicU64,
     pub(crate) cancelled: atomic::AtomicU64,
     pub(crate) expired: atomic::AtomicU64,

@@ -132,17 +132,17 @@ impl Event {
 }
 
 /// See the [module](self).
-struct Ring {
+struct EventRing {
     session: AtomicU32,
     written: AtomicU64,
     lost: AtomicU64,
     words: Box<[AtomicU64]>,
 }
 
-impl Ring {
-    fn new(events: usize) -> Ring {
+impl EventRing {
+    fn new(events: usize) -> EventRing {
         let words = (0..events * WORDS).map(|_| AtomicU64::new(0)).collect();
-        Ring { session: AtomicU32::new(OFF), written: AtomicU64::new(0), lost: AtomicU64::new(0), words }
+        EventRing { session: AtomicU32::new(OFF), written: AtomicU64::new(0), lost: AtomicU64::new(0), words }
     }
 
     /// By its worker only.
@@ -177,7 +177,7 @@ impl Ring {
 /// The timelines of all workers.
 pub(crate) struct Timelines {
     session: CachePadded<AtomicU32>,
-    rings: Box<[OnceLock<Ring>]>,
+    rings: Box<[OnceLock<EventRing>]>,
     /// Held by the recorder; the number of its session.
     recorder: Mutex<u32>,
 }
@@ -206,7 +206,7 @@ impl Timelines {
     /// Begins a recording; its session. None: another one goes on.
     pub(crate) fn begin(&self) -> Option<u32> {
         for ring in &self.rings {
-            ring.get_or_init(|| Ring::new(EVENTS));
+            ring.get_or_init(|| EventRing::new(EVENTS));
         }
         let mut last = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
         if self.session() != OFF {
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_full_ring_keeps_what_it_has_and_counts_the_rest() {
-        let ring = Ring::new(2);
+        let ring = EventRing::new(2);
         let idle = |begin| Event::Idle { begin, end: begin + 1 };
         (0..5).for_each(|begin| ring.append(1, idle(begin)));
         assert_eq!(ring.copy(1), (vec![idle(0), idle(1)], 3));

@@ -1,7 +1,7 @@
 //! A source within the process: threads send, and the runtime takes in what they have sent. It can be waited for.
 //!
 //! *Why nobody sleeps through a value.* The bell is readable exactly while the queue has something: both change under one lock, the bell
-//! after a push to an empty queue and after the pop that empties it. `len` is for looks that find nothing, which take no lock.
+//! after a push to an empty queue and after the pop that empties it. `len` is for polls that find nothing, which take no lock.
 
 use std::collections::VecDeque;
 use std::io;
@@ -36,7 +36,7 @@ pub struct Channel<T, F> {
 /// A source of requests of `class`, each of which runs `handle` with a value that was sent.
 ///
 /// # Errors
-/// Those of the system, which has to give an event descriptor.
+/// The system gives no event descriptor.
 pub fn channel<T, F>(class: ClassId, handle: F) -> io::Result<(Sender<T>, Channel<T, F>)>
 where
     T: Send + 'static,
@@ -48,7 +48,7 @@ where
 }
 
 impl<T> Sender<T> {
-    /// Sends a value; its request arrives now. There is no bound: who sends may look at [`Sender::waiting`].
+    /// Sends a value; its request arrives now. There is no bound: the sender may ask [`Sender::waiting`].
     pub fn send(&self, value: T) {
         // A request may send: no other one of its worker comes in between.
         let _quiet = NoYield::enter();
@@ -88,7 +88,7 @@ where
     F: Fn(T) + Clone + Send + 'static,
 {
     fn poll(&mut self, intake: &mut Intake<'_>) -> bool {
-        // Before the look at the values: who has gone has sent all of them.
+        // Before the poll of the values: a sender that has gone has sent all of them.
         let is_over = self.queue.senders.load(Acquire) == 0;
         if self.queue.len.load(Acquire) == 0 {
             return !is_over;

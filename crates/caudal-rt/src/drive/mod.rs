@@ -2,18 +2,18 @@
 //!
 //! ```text
 //!  network, generator, file ──▶ Source ── Intake ──▶ dispatcher or worker ──▶ handler ──▶ Sinks::put ──▶ Sink ──▶ network
-//!                                 │ poll: looked at between slices                                       │ flush: in batches,
+//!                                 │ poll: called between slices                                          │ flush: in batches,
 //!                                 └ descriptor: waited for while everybody sleeps                        └ by the same worker
 //! ```
 //!
-//! *Readiness.* The runtime looks at a [`Source`] whenever it looks for work. A source with a [descriptor](Source::descriptor) can be waited
+//! *Readiness.* The runtime polls a [`Source`] whenever it has room for requests. A source with a [descriptor](Source::descriptor) can be waited
 //! for as well: then the runtime sleeps while nothing comes, as it does without sources.
 //!
 //! *Replies.* A reply leaves from the worker that did the work: [`Sinks::put`](crate::task::Sinks::put) leaves it with that worker's own
 //! [`Sink`], which sends replies in batches.
 //!
 //! *Back-pressure.* A worker whose sink is full does not ask its source: what it can not answer it does not take in. A dispatcher, which asks
-//! all sources, does not look at the sinks of workers.
+//! all sources, does not flush the sinks of workers.
 //!
 //! [`channel`] has a source within the process, for tests and for programs that bring their requests themselves.
 

@@ -1,4 +1,4 @@
-//! Sinks: ways for replies to leave from the worker that did the work. Requests put replies in ([`crate::task::Sinks`]), workers flush them.
+//! Sinks, which send replies from the worker that did the work. Requests put replies in ([`crate::task::Sinks`]), workers flush them.
 //!
 //! ```text
 //!  Outboxes   ┌ worker 0: Sink, pending ┐ ┌ worker 1: Sink, pending ┐ …      a slot each, on a line of its own
@@ -139,7 +139,7 @@ impl<S: Sink> Slot<S> {
         }
         // SAFETY: as the caller promises.
         let flush = || unsafe { self.with(Sink::flush) };
-        // A panic must take neither a worker nor a request along that is not to blame.
+        // A panic of the sink must end neither the worker nor a request of the worker.
         let has_sent_all = catch_unwind(AssertUnwindSafe(flush)).unwrap_or_else(|_| {
             say!("a sink of replies has panicked: replies may be lost");
             true

@@ -9,11 +9,11 @@ use crate::request::Wanted;
 use crate::request::class::ClassId;
 use crate::request::new::new_request;
 
-/// A source of requests. The dispatcher looks at it in turn with submissions, at most [`BATCH`] requests a time; without a
-/// dispatcher each worker has one of its own, at which it looks between slices.
+/// A source of requests. The dispatcher polls it in turn with submissions, at most [`BATCH`] requests a time; without a
+/// dispatcher each worker has one of its own, which it polls between slices.
 ///
-/// A source is looked at, it does not call: a runtime with one that has no [descriptor](Source::descriptor) does not sleep. It must not wait
-/// for anything either: it keeps the thread that looks from its work, and without a dispatcher a shutdown from the requests of that worker.
+/// A source is polled, it wakes nobody: a runtime with one that has no [descriptor](Source::descriptor) does not sleep. It must not wait
+/// for anything either: it keeps the thread that polls from its work, and without a dispatcher a shutdown from the requests of that worker.
 pub trait Source: Send {
     /// Hands in what has arrived, through [`Intake::submit`], for as long as [`Intake::has_room`]. Answers `false` when nothing
     /// is ever going to come again: then it is not asked any more. Nor is one that has panicked, which is said on stderr; what
@@ -28,17 +28,17 @@ pub trait Source: Send {
     }
 }
 
-/// A source on a thread of the runtime, which no panic of the source's ends.
-pub(crate) struct Asked(Option<Box<dyn Source>>);
+/// A source that a thread of the runtime polls. A panic of the source does not end that thread.
+pub(crate) struct PolledSource(Option<Box<dyn Source>>);
 
-impl Asked {
-    pub(crate) fn new(source: Box<dyn Source>) -> Asked {
-        Asked(Some(source))
+impl PolledSource {
+    pub(crate) fn new(source: Box<dyn Source>) -> PolledSource {
+        PolledSource(Some(source))
     }
 
-    /// Asks for requests; `false`: it is not to be asked any more.
+    /// Polls it; `false`: it is not to be polled any more.
     #[inline]
-    pub(crate) fn ask(&mut self, intake: &mut Intake<'_>) -> bool {
+    pub(crate) fn poll(&mut self, intake: &mut Intake<'_>) -> bool {
         let Some(source) = &mut self.0 else { return false };
         catch_unwind(AssertUnwindSafe(|| source.poll(intake))).unwrap_or_else(|_| {
             say!("a source of requests has panicked, and is not asked any more");
@@ -47,19 +47,19 @@ impl Asked {
     }
 }
 
-impl Asked {
+impl PolledSource {
     /// The descriptor of the source, if it can be waited for.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         let source = self.0.as_ref()?;
-        // One that panics is not waited for; what it has to say the panic hook has said.
+        // One that panics is not waited for; the panic hook has reported the panic.
         catch_unwind(AssertUnwindSafe(|| source.descriptor())).ok().flatten()
     }
 }
 
-impl Drop for Asked {
+impl Drop for PolledSource {
     fn drop(&mut self) {
         let source = self.0.take();
-        // What it has to say the panic hook has said.
+        // The panic hook has reported a panic of its destructor.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(source)));
     }
 }
@@ -67,7 +67,7 @@ impl Drop for Asked {
 /// Most requests that a source hands in at a time.
 pub const BATCH: usize = 32;
 
-/// Way of a source's requests into the runtime.
+/// Intake of a source's requests: the source hands them in here while it is polled.
 pub struct Intake<'a> {
     taken: &'a mut Vec<Request>,
     next_number: &'a mut u64,
@@ -86,14 +86,14 @@ impl<'a> Intake<'a> {
         Intake { taken, next_number, between_slices, of }
     }
 
-    /// Does a worker ask, which may have run a request since it asked last? Else it is the dispatcher, or a worker that had
+    /// Is the source polled by a worker that may have run a request since its last poll? Else by the dispatcher, or by a worker that had
     /// nothing to do.
     #[inline]
     pub fn is_between_slices(&self) -> bool {
         self.between_slices
     }
 
-    /// May it hand in more now?
+    /// May the source hand in more now?
     #[inline]
     pub fn has_room(&self) -> bool {
         self.taken.len() < BATCH

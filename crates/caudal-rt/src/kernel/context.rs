@@ -1,4 +1,4 @@
-//! Context of the running coroutine, as its worker's thread knows it: the way from a handler into the runtime.
+//! Context of the running coroutine, as its worker's thread knows it. A handler's calls to the runtime, and its probes, come here.
 //!
 //! The worker's thread keeps one [`Context`]; the probe's thread-local block points to it (`runtime`), which is reached anew on
 //! each use: a migratable coroutine goes on with another thread's.
@@ -21,12 +21,12 @@ use caudal_probe as probe;
 use crate::base::clock::now;
 use crate::base::quiet::NoYield;
 use crate::base::say::say;
-use crate::kernel::alone::{self, Alone};
+use crate::kernel::elision::{self, Elision};
 use crate::kernel::settings::OnOverflow;
 use crate::kernel::shared::{Shared, Stage};
 use crate::kernel::timer::{Timer, Timers};
 use crate::request::Request;
-use crate::request::coroutine::{Cancelled, Reason, Seat, suspend, suspend_at_probe};
+use crate::request::coroutine::{CancelPayload, Reason, Seat, suspend, suspend_at_probe};
 use crate::request::exceptions;
 
 /// Knowledge of a worker's thread about what runs there. Only that thread touches it.
@@ -40,8 +40,8 @@ pub(crate) struct Context {
     pub(crate) task: Cell<u32>,
     pub(crate) parks: Cell<u32>,
     pub(crate) timers: RefCell<Timers>,
-    /// Whether the running request is alone.
-    pub(crate) alone: Alone,
+    /// Whether the running request may go on at the end of its quantum.
+    pub(crate) elision: Elision,
     /// When the probe that made the coroutine yield was due, and when it noticed; in cycles.
     pub(crate) due: Cell<u64>,
     pub(crate) noticed: Cell<u64>,
@@ -69,7 +69,7 @@ impl Context {
             task: Cell::new(0),
             parks: Cell::new(0),
             timers: RefCell::default(),
-            alone: Alone::default(),
+            elision: Elision::default(),
             due: Cell::new(0),
             noticed: Cell::new(0),
         }
@@ -171,8 +171,9 @@ extern "C" fn due(noticed: u64) {
     let due = due_of(shared, context.worker);
     context.due.set(due);
     let first_due = context.timers.borrow().first_due();
-    let running = alone::Running { shared, worker: context.worker, cell: current.cell, due, first_due };
-    if context.alone.goes_on(running, noticed) {
+    let running =
+        elision::RunningSlice { shared, worker: context.worker, cell: current.cell, due, first_due };
+    if context.elision.goes_on(running, noticed) {
         return;
     }
     current.context.noticed.set(noticed);
@@ -180,7 +181,7 @@ extern "C" fn due(noticed: u64) {
     unsafe { suspend_at_probe(current.seat.as_ref(), Reason::Quantum) };
 }
 
-/// Since when the running request should have yielded: the end of its quantum, or when another thread has asked it to.
+/// Time since when the running request should have yielded: the end of its quantum, or when another thread has asked it to.
 #[inline]
 fn due_of(shared: &Shared, worker: u16) -> u64 {
     match (probe::due_deadline(), shared.settings.raise_flags) {
@@ -191,13 +192,13 @@ fn due_of(shared: &Shared, worker: u16) -> u64 {
 
 /// The wait hook: another has the lock that the caller wants. 1: others have run meanwhile; 0: the thread has to wait.
 ///
-/// The request is parked with a timer, not put behind others: it is nobody's turn then under any discipline. One that only yielded
+/// The request is parked with a timer, not put behind others: no discipline lets it run then. One that only yielded
 /// would go on at once under first come first served, and before a longer request that has the lock under LAS. It parks for as long as
 /// it has waited, so a wait takes at most twice as long as it must, up to 64 µs.
 pub(crate) extern "C" fn on_taken(round: u32) -> i32 {
-    /// The first time.
+    /// Span of the first wait.
     const SHORTEST: Duration = Duration::from_micros(1);
-    /// The greatest power of two of it.
+    /// Exponent of the longest span, over the shortest one.
     const LONGEST: u32 = 6;
     let Some(me) = current().filter(Current::may_be_set_aside) else { return 0 };
     if round != probe::ASKS_ONLY {
@@ -300,11 +301,11 @@ impl Current<'_> {
 
     /// Panics where a coroutine must not give its worker back: in a critical section, and while a panic unwinds.
     ///
-    /// Who leaves something behind for others before it parks asks first, so that it is not unwound out of the park.
+    /// A caller that leaves something behind for others before it parks calls this first, so that it is not unwound out of the park.
     pub(crate) fn must_be_free(what: &str) {
         // By the library's function, which sees whether a signal handler has been left without a return.
         let depth = probe::critical_depth();
-        // Under the locks of instrumented code it may: who wants one of them lets others run too.
+        // Under the locks of instrumented code it may park: a request that wants one of them lets others run too.
         assert!(
             depth & probe::SECTIONS == 0,
             "{what} inside of a critical section: end the section (no_preempt) first"
@@ -372,7 +373,7 @@ impl Current<'_> {
         unsafe { &self.seat.as_ref().own.slot }
     }
 
-    /// Has somebody asked for the request's end, or for that of all? The stage is looked at as well: a worker that never gets its
+    /// Has somebody asked for the request's end, or for that of all? The stage is checked as well: a worker that never gets its
     /// core back from this request can not tell it.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cell.state.load().is_cancelled() || self.shared().stage() >= Stage::Cancelling
@@ -399,7 +400,7 @@ pub fn check_cancelled() {
 /// Unwinds the running request, which was cancelled.
 #[cold]
 pub(crate) fn end_cancelled() -> ! {
-    std::panic::resume_unwind(Box::new(Cancelled))
+    std::panic::resume_unwind(Box::new(CancelPayload))
 }
 
 /// Cycles from now on, where `span` ends.

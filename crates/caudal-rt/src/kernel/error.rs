@@ -1,4 +1,4 @@
-//! Errors of a start.
+//! Errors of the start of a runtime. The builder returns them.
 
 use caudal_config::ConfigError;
 

@@ -1,21 +1,21 @@
-//! The helper: a thread off the request path that wakes outside waiters, and looks whether workers are stuck.
+//! The helper: a thread off the request path that wakes outside waiters, and checks whether workers are stuck.
 //!
 //! A worker never makes a system call to wake anybody: that takes 10 to 22 µs. It pushes the finished request to
-//! [`Helper::to_tell`], and the helper, which looks there every 50 µs while anybody waits, makes the call. Who is about to
+//! [`Helper::to_tell`], and the helper, which polls that stack every 50 µs while anybody waits, makes the call. A thread that is about to
 //! wait says so first ([`Helper::expect`]): it pays for waking the helper, if that sleeps.
 //!
-//! Why nobody waits in vain: `expected` counts who has said so and has not been told. It is added to before the flag
-//! is set by which the request's end knows of the waiter, so before the request can be pushed here; the helper sleeps without a limit only
-//! while it is 0.
+//! *Why nobody waits in vain.* `expected` counts the threads that have said so and have not been told. A thread adds itself before it sets
+//! the flag by which the request's end knows of the waiter, so before the request can be pushed here; and the helper sleeps without a
+//! limit only while `expected` is 0.
 //!
 //! *Threads that wait in [`crate::sync`]* do not know which runtime's worker is going to wake them, and may wait before there is any
 //! runtime. So [`Asleep`] counts them for the whole process, and rings every helper there is when the first one goes to
-//! sleep. A helper counts as there before it looks at that number first, and a thread adds itself before it looks which
-//! helpers there are; so one of them sees the other. A worker gives the thread's parker to its own runtime's helper.
+//! sleep. A helper is registered before it reads that number first, and a thread adds itself before it reads the list of
+//! helpers; so one of them sees the other. A worker gives the thread's parker to its own runtime's helper.
 //!
-//! *After the helper's end* (`ended`) workers may still have somebody to tell: those that a shutdown had to leave in a handler. Who
-//! pushes looks at `ended` after the push, the helper looks at the stacks after it has set that; a full fence is between
-//! on both sides, so one of them sees what is there. Then who pushed makes the call itself: no request waits for it any more.
+//! *After the helper's end* (`ended`) workers that a shutdown had to leave in a handler may still have somebody to tell. A worker
+//! reads `ended` after its push, and the helper takes from the stacks after it has set `ended`; on both sides a full fence is between, so
+//! one of them sees what the other did. If the worker does, it makes the call itself: no request waits for that worker any more.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -28,9 +28,9 @@ use crate::kernel::Sleeper;
 use crate::queue::ring::stack::TakeAllStack;
 use crate::request::{Header, Reference, Request};
 
-/// How often the helper looks for who is to be told while anybody waits.
-const LOOK_EVERY: Duration = Duration::from_micros(50);
-/// How often it looks at workers.
+/// How often the helper checks for waiters to be told, while anybody waits.
+const POLL_EVERY: Duration = Duration::from_micros(50);
+/// How often it checks the workers.
 pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(5);
 
 /// State that the helper and the others share.
@@ -40,7 +40,7 @@ pub(crate) struct Helper {
     to_tell: TakeAllStack<Header>,
     /// Waiters that have not been told.
     expected: AtomicU64,
-    /// Futex: counts reasons to look.
+    /// Futex: counts reasons to wake the helper.
     bell: AtomicU32,
     stop: AtomicBool,
     /// Threads that workers have to wake; each node is told by the helper.
@@ -91,7 +91,7 @@ impl Helper {
         }
     }
 
-    /// It was in vain: the request had ended.
+    /// Takes [`Helper::expect`] back: the request had ended.
     pub(crate) fn forget_one(&self) {
         self.expected.fetch_sub(1, Ordering::SeqCst);
     }
@@ -104,7 +104,7 @@ impl Helper {
     /// Hands over a request that has ended, with its reference [`Reference::Teller`].
     #[inline]
     pub(crate) fn tell(&self, cell: Request) {
-        // SAFETY: cells stay where they are, and who ends a request pushes it once.
+        // SAFETY: cells stay where they are, and the thread that ends a request pushes it once.
         unsafe { self.to_tell.push(cell.address()) };
         self.tell_if_ended();
     }
@@ -138,7 +138,7 @@ impl Helper {
         self.ring();
     }
 
-    /// The thread: until [`Helper::stop`]. `watch` looks at the workers; it answers whether it wants to go on looking.
+    /// The thread: until [`Helper::stop`]. `watch` checks the workers, and answers whether it wants to be called again.
     pub(crate) fn run(&self, mut watch: impl FnMut() -> bool) {
         let (mut since_watch, mut awake, mut rung) = (WATCH_EVERY, true, true);
         loop {
@@ -157,7 +157,7 @@ impl Helper {
             }
             // Where everybody sleeps nobody is going to have to be told, until somebody rings, or a timer is due.
             let nap = match (awake, waited_for) {
-                (true, true) => Some(LOOK_EVERY),
+                (true, true) => Some(POLL_EVERY),
                 (true, false) | (false, true) => Some(WATCH_EVERY),
                 (false, false) => None,
             };
@@ -169,7 +169,7 @@ impl Helper {
         }
     }
 
-    /// Work has come to a runtime that slept: look at its workers again.
+    /// Work has come to a runtime that slept: its workers have to be checked again.
     pub(crate) fn wake_up(&self) {
         self.ring();
     }
@@ -187,7 +187,7 @@ impl Helper {
             header.told.store(1, Ordering::Release);
             futex::wake(&header.told, i32::MAX);
             self.forget_one();
-            // SAFETY: who has ended the request has left it to the helper.
+            // SAFETY: the thread that has ended the request has left this reference to the helper.
             unsafe { header.drop_ref(Reference::Teller) };
         }
     }

@@ -1,7 +1,7 @@
 //! Panics of requests: reported like any other, but not all of them when there are many.
 //!
 //! The process's panic hook writes a line, or a backtrace, under a lock; 10⁵ panicking requests would stall every worker. So on
-//! coroutines the hook is called [`REPORTS_MAX`] times a second at most, and what it left out is said in the next second.
+//! coroutines the hook is called [`REPORTS_MAX`] times a second at most, and a line in the next second says how many were left out.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ static SECOND: AtomicU64 = AtomicU64::new(0);
 static REPORTED: AtomicU64 = AtomicU64::new(0);
 static LEFT_OUT: AtomicU64 = AtomicU64::new(0);
 
-/// Puts the limit in front of the hook that there is.
+/// Puts the limit in front of the present hook.
 pub(crate) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

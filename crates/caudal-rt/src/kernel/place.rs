@@ -1,7 +1,7 @@
-//! Placing of submissions: to the dispatcher, or straight into the inbox of a worker.
+//! Placing of submissions: to the dispatcher, or straight into the inbox of a worker. Called when a request is submitted.
 //!
-//! Without a dispatcher each submitting thread places its own, as receive-side scaling does for each flow: nothing is shared
-//! between submitters, each has a policy of its own.
+//! Without a dispatcher each submitting thread places its own requests, as receive-side scaling does for each flow: submitters share
+//! nothing, each has a policy of its own.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,6 +9,7 @@ use caudal_policy::PoolId;
 use caudal_policy::dispatch::{AnyBlind, Blind, Places};
 use caudal_policy::random::{Draw, hash};
 
+use crate::kernel::entrance::Entrance;
 use crate::kernel::shared::Shared;
 use crate::request::Request;
 
@@ -20,13 +21,13 @@ struct Submitter {
     placed: u64,
 }
 
-/// A thread remembers so many runtimes; of those that it has forgotten it begins anew.
+/// Number of runtimes that a thread remembers; with one that it has forgotten it begins anew.
 const REMEMBERED: usize = 8;
 
 thread_local! {
     /// Requests that this thread has handed in to inboxes, of all runtimes.
     static PLACED: Cell<u64> = const { Cell::new(0) };
-    /// A number that no other thread has.
+    /// Number of this thread, which no other thread has; 0: none yet.
     static THREAD: Cell<u64> = const { Cell::new(0) };
     /// The runtimes to which this thread has submitted, the last one first.
     static SUBMITTERS: RefCell<Vec<Submitter>> = const { RefCell::new(Vec::new()) };
@@ -43,8 +44,8 @@ fn thread_number() -> u64 {
     })
 }
 
-/// All workers, of whom a policy without a dispatcher sees nothing. Each thread counts them from another one on: else all would
-/// take turns in step.
+/// All workers, of which a policy without a dispatcher sees nothing. Each thread counts them from another one on: else round robin would
+/// send all threads to the same worker at a time.
 struct Everyone {
     workers: u32,
     first: u32,
@@ -66,10 +67,11 @@ impl Shared {
     /// Hands in a new request; `false` if there is no room where it would go.
     #[inline]
     pub(crate) fn push_new(&self, cell: Request, arrival: u64) -> bool {
-        if let Some(entry) = &self.entry {
-            return entry.push(cell, arrival).is_ok();
-        }
-        let worker = self.choose();
+        let policy = match &self.entrance {
+            Entrance::Dispatcher(queue) => return queue.push(cell, arrival).is_ok(),
+            Entrance::Inboxes(policy) => policy,
+        };
+        let worker = self.choose(policy);
         // For timelines: a number that no other request of this process has.
         cell.number.set(thread_number() << 40 | PLACED.replace(PLACED.get() + 1) & ((1 << 40) - 1));
         // SAFETY: nobody else has seen the cell.
@@ -79,11 +81,11 @@ impl Shared {
 
     /// Not inlined: a request may submit again and again, and change its thread in between.
     #[inline(never)]
-    fn choose(&self) -> usize {
+    fn choose(&self, policy: &AnyBlind) -> usize {
         let thread = thread_number();
         SUBMITTERS.with_borrow_mut(|submitters| {
             if submitters.first().is_none_or(|submitter| submitter.runtime != self.id) {
-                self.remember(submitters);
+                self.remember(submitters, policy);
             }
             let submitter = &mut submitters[0];
             let number = thread << 48 | submitter.placed;
@@ -99,17 +101,12 @@ impl Shared {
         })
     }
 
-    /// Puts what this thread knows of this runtime first.
+    /// Puts what this thread knows of this runtime first. A thread that is new here begins with a copy of `policy`.
     #[cold]
-    fn remember(&self, submitters: &mut Vec<Submitter>) {
+    fn remember(&self, submitters: &mut Vec<Submitter>, policy: &AnyBlind) {
         let known = submitters.iter().position(|submitter| submitter.runtime == self.id);
         let submitter = known.map_or_else(
-            || Submitter {
-                runtime: self.id,
-                policy: AnyBlind::of(self.settings.system.dispatch)
-                    .expect("policies that look at workers have a dispatcher"),
-                placed: 0,
-            },
+            || Submitter { runtime: self.id, policy: policy.clone(), placed: 0 },
             |at| submitters.remove(at),
         );
         submitters.truncate(REMEMBERED - 1);

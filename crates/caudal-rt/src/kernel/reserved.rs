@@ -1,7 +1,7 @@
-//! Which cores the runtimes of this process have: a second one takes others.
+//! Cores that the runtimes of this process have, so that a second one takes others. Called at the start and the end of a runtime.
 //!
-//! A worker spins for as long as anybody of its runtime is busy. Two of them on one core take it from each other for a time slice of the
-//! operating system's, which is a thousand quanta long.
+//! A worker spins for as long as anybody of its runtime is busy. Two workers on one core take it from each other for a time slice
+//! of the operating system, which is a thousand quanta long.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ static RESERVED: Mutex<Vec<(u64, Vec<usize>)>> = Mutex::new(Vec::new());
 pub(crate) struct Reservation(u64);
 
 impl Reservation {
-    /// Reserves what `choose` chooses, which is told what other runtimes have.
+    /// Reserves the cores that `choose` returns; it is given the cores of other runtimes.
     pub(crate) fn make(
         choose: impl FnOnce(&[usize]) -> Result<Vec<usize>, StartError>,
     ) -> Result<(Reservation, Vec<usize>), StartError> {

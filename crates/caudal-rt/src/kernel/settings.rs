@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use caudal_config::{System, SystemPlan};
-use caudal_policy::dispatch::DispatchConfig;
+use caudal_policy::dispatch::AnyBlind;
 
 use crate::drive::sink::Flush;
 use crate::request::class::ClassNames;
@@ -148,7 +148,7 @@ impl Settings {
     }
 }
 
-/// Has a system a dispatcher? One whose dispatch looks at workers needs a thread that does.
+/// Has a system a dispatcher? A dispatch policy that reads the state of workers needs a thread that does so.
 fn is_two_level(system: &System) -> bool {
-    !matches!(system.dispatch, DispatchConfig::Random | DispatchConfig::RoundRobin)
+    AnyBlind::of(system.dispatch).is_none()
 }

@@ -1,4 +1,4 @@
-//! State that the threads of one runtime share.
+//! State that the threads of one runtime, and the handles of its requests, share.
 
 use std::os::fd::BorrowedFd;
 use std::sync::atomic;
@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use caudal_fiber::stack::StackBudget;
+use caudal_policy::dispatch::AnyBlind;
 use caudal_policy::rebalance::RebalanceConfig;
 use caudal_probe as probe;
 use crossbeam_utils::CachePadded;
@@ -17,19 +18,20 @@ use crate::board::log::Logs;
 use crate::board::measured::Classes;
 use crate::board::pressure::Pressure;
 use crate::board::timeline::Timelines;
-use crate::board::{Counts, Mail, Spent, Worker};
+use crate::board::{EventCounts, Mail, SharedWorker, Spent};
 use crate::drive::sink::Flush;
+use crate::kernel::entrance::Entrance;
 use crate::kernel::helper::Helper;
 use crate::kernel::settings::Settings;
-use crate::kernel::sleep::Lot;
-use crate::queue::custody::{Claimant, heavy_barrier};
+use crate::kernel::sleep::EventCount;
+use crate::queue::end_owner::{Claimant, heavy_barrier};
 use crate::queue::flag::RemoteFlag;
 use crate::queue::ring::Ring;
 use crate::queue::ring::stack::TakeAllStack;
 use crate::request::class::CLASSES_MAX;
 use crate::request::ending::Owner;
 use crate::request::ending::{end_unstarted, end_unstarted_if, see_to};
-use crate::request::{Coroutine, Estate, Header, Outcome, Phase, Place, Reference, Snapshot};
+use crate::request::{CleanUpChain, Coroutine, Header, Outcome, Phase, Place, Reference, StateSnapshot};
 
 pub(crate) use crate::request::Request;
 
@@ -39,9 +41,9 @@ pub(crate) use crate::request::Request;
 pub(crate) enum Stage {
     /// It takes requests.
     Running,
-    /// It takes none any more, and ends those that it has.
+    /// It accepts no more requests, and lets those that it has end.
     Draining,
-    /// It cancels those that it has.
+    /// It cancels the requests that it has.
     Cancelling,
     /// Its threads end.
     Stopping,
@@ -58,12 +60,12 @@ pub(crate) enum Admission {
     Ended,
 }
 
-/// News for all threads, in one word: the stage in the lowest bits, above how often stacks were asked for.
+/// Notice to all threads, in one word: the stage in the lowest bits, above them the number of times that stacks were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Notice(u32);
 
 impl Notice {
-    /// Of a runtime that has just begun.
+    /// The notice of a runtime that has just begun.
     pub(crate) const FIRST: Notice = Notice(Stage::Running as u32);
     const STAGE: u32 = 3;
 
@@ -80,18 +82,18 @@ pub(crate) struct Began {
     pub(crate) at: SystemTime,
 }
 
-/// All of it.
+/// State of one runtime that its threads share. See the [module](self).
 pub(crate) struct Shared {
-    /// No other runtime of the process has it.
+    /// Number of the runtime, which no other one of the process has.
     pub(crate) id: u64,
-    /// Stands for this runtime in the words of cells; not 0.
+    /// Mark of this runtime in the state words of cells; not 0.
     pub(crate) mark: u32,
     /// Mark of the classes of its requests.
     pub(crate) of: u16,
-    pub(crate) workers: Box<[Worker]>,
-    /// Requests on their way to the dispatcher; none where there is no dispatcher.
-    pub(crate) entry: Option<Ring<Request>>,
-    pub(crate) lot: Lot,
+    pub(crate) workers: Box<[SharedWorker]>,
+    /// Where submissions enter.
+    pub(crate) entrance: Entrance,
+    pub(crate) event_count: EventCount,
     pub(crate) helper: Arc<Helper>,
     pub(crate) clock: Clock,
     pub(crate) classes: Classes,
@@ -102,14 +104,14 @@ pub(crate) struct Shared {
     pub(crate) quantum: AtomicU64,
     /// A [`Notice`].
     notice: AtomicU32,
-    /// Since when the dispatcher has had nothing to do, in cycles; 0 if it has. Without a dispatcher it is always idle.
+    /// Time since when the dispatcher has had nothing to do, in cycles; 0: it is busy. Not 0 without a dispatcher.
     pub(crate) dispatcher_idle_since: CachePadded<AtomicU64>,
-    /// The dispatcher has placed everything that there will ever be.
+    /// The dispatcher has placed the last request.
     pub(crate) dispatcher_done: AtomicBool,
     /// Workers that are stuck.
     pub(crate) stuck: AtomicU32,
-    /// Counts of what went otherwise than it should, for the statistics.
-    pub(crate) counts: Counts,
+    /// Counts of unusual events, for the statistics.
+    pub(crate) counts: EventCounts,
     /// More requests come than the workers can do; the watchdog says so.
     pub(crate) overloaded: atomic::AtomicBool,
     /// A bit for each class of whose long requests none has passed a probe; the watchdog says so.
@@ -123,7 +125,7 @@ pub(crate) struct Shared {
     /// Started requests that the shutdown has given up, by class.
     pub(crate) given_up: Box<[atomic::AtomicU64]>,
     spin: u64,
-    /// Forks before the start: there were more since in a process that has none of the threads.
+    /// Number of forks before the start. A process with more of them has none of the threads.
     forks: u64,
 }
 
@@ -140,7 +142,7 @@ impl Shared {
             true => Ring::with_one_producer(capacity),
             false => Ring::new(capacity),
         };
-        let worker = |_| Worker {
+        let worker = |_| SharedWorker {
             board: CachePadded::default(),
             mail: CachePadded::new(Mail {
                 woken: TakeAllStack::new(),
@@ -163,7 +165,7 @@ impl Shared {
             dispatcher_idle_since: CachePadded::new(AtomicU64::new(u64::from(!two_level))),
             dispatcher_done: AtomicBool::new(!two_level),
             stuck: AtomicU32::new(0),
-            counts: Counts::default(),
+            counts: EventCounts::default(),
             overloaded: atomic::AtomicBool::new(false),
             unprobed: atomic::AtomicU64::new(0),
             timeline: Timelines::new(settings.workers),
@@ -172,8 +174,11 @@ impl Shared {
             given_up: (0..CLASSES_MAX).map(|_| atomic::AtomicU64::new(0)).collect(),
             spin: clock.cycles_of(settings.spin),
             workers: (0..settings.workers).map(worker).collect(),
-            entry: settings.two_level.then(|| Ring::new(settings.entry)),
-            lot: Lot::default(),
+            entrance: match AnyBlind::of(settings.system.dispatch) {
+                Some(policy) => Entrance::Inboxes(policy),
+                None => Entrance::Dispatcher(Ring::new(settings.entry)),
+            },
+            event_count: EventCount::default(),
             helper,
             clock,
             classes: Classes::new(settings.workers),
@@ -194,12 +199,12 @@ impl Shared {
         Place::new(worker, self.mark)
     }
 
-    /// Is this a child of the process that has the threads?
+    /// Is this process a child of the one that has the threads?
     pub(crate) fn is_forked(&self) -> bool {
         crate::base::fork::count() != self.forks
     }
 
-    /// The news, in one word: workers compare it with what they know.
+    /// The present [`Notice`]: workers compare it with the last one that they have taken.
     #[inline(always)]
     pub(crate) fn notice(&self) -> Notice {
         Notice(self.notice.load(Ordering::Acquire))
@@ -209,14 +214,14 @@ impl Shared {
         self.notice().stage()
     }
 
-    /// Moves on to `stage`; there is no way back.
+    /// Moves on to `stage`; a runtime never goes back to an earlier one.
     pub(crate) fn enter(&self, stage: Stage) {
         let later = |word| (Notice(word).stage() < stage).then_some(word & !Notice::STAGE | stage as u32);
         let _ = self.notice.fetch_update(Ordering::AcqRel, Ordering::Acquire, later);
-        self.lot.wake_all();
+        self.event_count.wake_all();
     }
 
-    /// A worker has requests, and no stack for them: others are to give idle ones back.
+    /// Asks all workers to give idle stacks back, for one that has requests and no stack for them.
     pub(crate) fn ask_for_stacks(&self) {
         self.notice.fetch_add(Notice::STAGE + 1, Ordering::AcqRel);
     }
@@ -230,15 +235,15 @@ impl Shared {
         self.wake_sleepers();
     }
 
-    /// Something is there to be done. Call it after that something has become visible.
+    /// Wakes the runtime's threads if they sleep: there is something to do. To be called after that has become visible to them.
     #[inline]
     pub(crate) fn wake_sleepers(&self) {
-        if self.lot.wake_if_asleep() {
+        if self.event_count.wake_if_asleep() {
             self.helper.wake_up();
         }
     }
 
-    /// How long everybody has to be idle before anybody sleeps, in cycles.
+    /// Time for which all threads have to be idle before they sleep, in cycles.
     pub(crate) fn settings_spin(&self) -> u64 {
         self.spin
     }
@@ -258,30 +263,30 @@ impl Shared {
         self.stuck.load(Ordering::Relaxed) != 0
     }
 
-    /// Is nothing there that was handed in and not taken?
+    /// Has the dispatcher taken in everything that was submitted?
     pub(crate) fn entry_is_empty(&self) -> bool {
-        self.entry.as_ref().is_none_or(Ring::is_empty)
+        self.entrance.queue().is_none_or(Ring::is_empty)
     }
 
-    /// The started request, which the caller has taken out of a queue, is given up with its coroutine: leaked, and its handle hears of it.
+    /// Gives up the started request, which the caller has taken out of a queue, with its coroutine, which is leaked; its handle is told.
     #[cold]
     pub(crate) fn give_up(&self, cell: Request) {
         std::mem::forget(cell.take_coroutine());
         self.give_up_if(cell, |_| true);
     }
 
-    /// A started request is given up, if it is `wanted` by its state and nobody has done so.
-    pub(crate) fn give_up_if(&self, cell: Request, wanted: impl Fn(Snapshot) -> bool) {
+    /// Gives up a started request, if it is `wanted` by its state and nobody has done so.
+    pub(crate) fn give_up_if(&self, cell: Request, wanted: impl Fn(StateSnapshot) -> bool) {
         let Some(unended) = cell.state.give_up(wanted) else { return };
-        // Before anybody hears of the end: what it refers to, a mutex of C's, say, may go then.
+        // Before anybody hears of the end: then the objects to which the clean-ups refer, a mutex in C, for example, may be freed.
         // SAFETY: this call has given the request up.
-        unsafe { cell.execute() };
+        unsafe { cell.run_all() };
         self.given_up[usize::from(cell.class.get()) % CLASSES_MAX].fetch_add(1, Ordering::Relaxed);
         self.count_outcome(Outcome::Abandoned);
         see_to(cell, cell.state.end_given_up(unended), self);
     }
 
-    /// A worker has taken `cell` out of an inbox: what is it to do with it?
+    /// Says what a worker has to do with `cell`, which it has taken out of an inbox.
     #[inline(always)]
     pub(crate) fn admits(&self, cell: Request, stage: Stage, time: u64) -> Admission {
         self.end_if_due(cell, stage, time);
@@ -309,14 +314,13 @@ impl Shared {
 
     /// Ends every request that is still in a queue, once no thread is there to run it.
     ///
-    /// Whoever pushes to a queue (a submission, a thief, the dispatcher) looks at the stage afterwards, and the shutdown
-    /// looks into
-    /// the queues after it has set the stage, with a full fence between on both sides: one of them sees the other, so no request
+    /// Whoever pushes to a queue (a submission, a thief, the dispatcher) reads the stage afterwards, and the shutdown
+    /// takes from the queues after it has set the stage, with a full fence between on both sides: one of them sees the other, so no request
     /// stays behind. A submission has the fence of [`Shared::wake_sleepers`].
     pub(crate) fn end_queued(&self) {
         fence(Ordering::SeqCst);
         let inboxes = self.workers.iter().map(|worker| &worker.inbox);
-        for ring in inboxes.chain(&self.entry) {
+        for ring in inboxes.chain(self.entrance.queue()) {
             while let Some((cell, _)) = ring.pop() {
                 // The queue's reference is this thread's now.
                 if cell.state.load().is_started() {
@@ -330,8 +334,8 @@ impl Shared {
         }
     }
 
-    /// Ends the requests of workers that are stuck in a handler, but those handlers' own. After the last stage has been entered, and
-    /// the queues have been emptied. See [`crate::queue::custody`].
+    /// Ends the requests of workers that are stuck in a handler, except those of the handlers themselves. Called after the last stage has
+    /// been entered and the queues have been emptied. See [`crate::queue::end_owner`].
     #[cold]
     pub(crate) fn end_held_up(&self) {
         if !heavy_barrier() {
@@ -339,7 +343,7 @@ impl Shared {
         }
         for (number, worker) in self.workers.iter().enumerate() {
             let is_in_a_slice = worker.board.slice_start.load(Ordering::Acquire) != 0;
-            if is_in_a_slice && worker.spent.custody.claim(Claimant::Shutdown) {
+            if is_in_a_slice && worker.spent.end_owner.claim(Claimant::Shutdown) {
                 let running = worker.spent.running.load(Ordering::Relaxed);
                 self.end_all_at(number as u16, running);
             }
@@ -348,7 +352,7 @@ impl Shared {
 
     pub(crate) fn end_all_at(&self, worker: u16, but: *mut Header) {
         let place = self.place(worker);
-        let is_here = |state: Snapshot| state.is_at(place);
+        let is_here = |state: StateSnapshot| state.is_at(place);
         crate::request::for_each(|cell| {
             if cell.address().as_ptr() != but && is_here(cell.state.load()) {
                 self.give_up_if(cell, is_here);
@@ -357,7 +361,7 @@ impl Shared {
         });
     }
 
-    /// For threads that end, which may have pushed to a queue after the shutdown has looked there.
+    /// Called by threads that end, which may have pushed to a queue after the shutdown has emptied it.
     pub(crate) fn end_queued_if_stopping(&self) {
         fence(Ordering::SeqCst);
         if self.stage() == Stage::Stopping {
@@ -365,27 +369,26 @@ impl Shared {
         }
     }
 
-    /// The calling thread sleeps with the others, as in [`Lot::sleep_unless`]; the watchdog, which sleeps where everybody
-    /// does, then
-    /// has to see what it runs: a timer may have woken it, or nobody.
-    pub(crate) fn sleep_unless(&self, longest: Option<Duration>, look: impl FnOnce() -> bool) {
-        self.lot.sleep_unless(longest, look);
+    /// The calling thread sleeps with the others, as in [`EventCount::sleep_unless`]; the watchdog, which sleeps when all of them
+    /// sleep, has to see then what the thread runs: a timer may have woken it, of which nobody tells the watchdog.
+    pub(crate) fn sleep_unless(&self, longest: Option<Duration>, has_work: impl FnOnce() -> bool) {
+        self.event_count.sleep_unless(longest, has_work);
         self.helper.wake_up();
     }
 
-    /// As [`Shared::sleep_unless`], until one of `sources` is readable as well: see [`Lot::sleep_for_sources_unless`].
+    /// As [`Shared::sleep_unless`], until one of `sources` is readable as well: see [`EventCount::sleep_for_sources_unless`].
     pub(crate) fn sleep_for_sources_unless(
         &self,
         bell: usize,
         sources: &[BorrowedFd<'_>],
         longest: Option<Duration>,
-        look: impl FnOnce() -> bool,
+        has_work: impl FnOnce() -> bool,
     ) {
-        self.lot.sleep_for_sources_unless(bell, sources, longest, look);
+        self.event_count.sleep_for_sources_unless(bell, sources, longest, has_work);
         self.helper.wake_up();
     }
 
-    /// A request ended inside of a critical section, or with a lock, on this thread.
+    /// Cleans the thread up after a request that ended inside of a critical section, or with a lock, and counts it.
     #[cold]
     pub(crate) fn left_something(&self, cell: Request, coroutine: Option<&Coroutine>) {
         probe::forget_handlers();
@@ -395,14 +398,14 @@ impl Shared {
         }
         if self.counts.unbalanced.fetch_add(1, Ordering::Relaxed) == 0 {
             say!(
-                "a request of class `{}` has ended with a lock that it had taken, or inside of a critical section. Who wants the lock waits for \
+                "a request of class `{}` has ended with a lock that it had taken, or inside of a critical section. Whoever wants the lock waits for \
                  ever, unless code without probes has given it back. Further requests that end so are counted as `unbalanced` in the statistics",
                 self.settings.classes.name(cell.class.get())
             );
         }
     }
 
-    /// A request ended otherwise than by returning.
+    /// Counts a request that ended otherwise than by returning.
     #[cold]
     pub(crate) fn count_outcome(&self, outcome: Outcome) {
         let count = match outcome {

@@ -8,27 +8,27 @@
 //!
 //! An *eventcount*: `epoch` is a futex word, `sleepers` counts who sleeps or is about to.
 //!
-//! | who goes to sleep | who has put something where a sleeper would look |
+//! | who goes to sleep | who has put something where a sleeper would find it |
 //! | --- | --- |
 //! | reads `epoch` | makes it visible (a push with release ordering) |
 //! | adds 1 to `sleepers` | — full fence — |
 //! | — full fence — | reads `sleepers`: 0, done |
-//! | looks everywhere again; found something: stays up | adds 1 to `epoch` |
+//! | checks everything again; found something: stays up | adds 1 to `epoch` |
 //! | sleeps while `epoch` is what it read | wakes all |
 //!
 //! *Why no wake-up is lost*: of the two fences one comes first. If the sleeper's does, the waker sees the sleeper, and its
 //! change of `epoch` either comes before the sleeper's call, which then returns at once, or after it, and the call to wake
-//! follows. If the waker's does, the sleeper sees what was pushed when it looks again.
+//! follows. If the waker's does, the sleeper sees what was pushed when it checks again.
 //!
 //! *A thread with sources that can be waited for* sleeps in `poll`, on their descriptors and on a [`Bell`] of its own. It does as the left
 //! column says, but for `epoch`: the bell counts instead, for it stays readable from when it rings until the thread, having got up, silences
-//! it, and looks everywhere again after that. Wakers ring all bells behind the call that wakes. So a waker that sees the sleeper rings a bell
-//! that the sleeper hears, or has silenced before a look that finds what the waker has pushed; and a descriptor that is readable before
+//! it, and checks everything again after that. Wakers ring all bells behind the call that wakes. So a waker that sees the sleeper rings a bell
+//! that the sleeper hears, or has silenced before a check that finds what the waker has pushed; and a descriptor that is readable before
 //! the call ends it at once. A bell that rings late ends the next sleep for no reason.
 //!
 //! *The helper's watchdog* sleeps where all of them sleep. Whoever gets up subtracts itself from `sleepers` and rings the
-//! helper's bell then ([`Shared::sleep_unless`](crate::kernel::shared::Shared::sleep_unless)); the helper reads the bell before it looks at
-//! `sleepers`, and sleeps only while the bell is what it read. So it sees who is up, or is woken.
+//! helper's bell then ([`Shared::sleep_unless`](crate::kernel::shared::Shared::sleep_unless)); the helper reads the bell before it reads
+//! `sleepers`, and sleeps only while the bell is what it read. So it sees that a thread is up, or is woken.
 
 use std::os::fd::BorrowedFd;
 use std::sync::OnceLock;
@@ -42,7 +42,7 @@ use crate::base::primitives::{AtomicU32, Ordering, fence};
 
 /// The eventcount of one runtime. See the [module](self).
 #[derive(Debug, Default)]
-pub(crate) struct Lot {
+pub(crate) struct EventCount {
     epoch: CachePadded<AtomicU32>,
     sleepers: CachePadded<AtomicU32>,
     /// Of threads that wait for sources; set before these begin.
@@ -52,13 +52,13 @@ pub(crate) struct Lot {
 /// Sleep of a thread that has sources and no bell.
 const NAP: Duration = Duration::from_micros(50);
 
-impl Lot {
-    /// Sleeps until somebody calls [`Lot::wake_all`], at most for `longest`, unless `look` finds something to do after all.
-    pub(crate) fn sleep_unless(&self, longest: Option<Duration>, look: impl FnOnce() -> bool) {
+impl EventCount {
+    /// Sleeps until somebody calls [`EventCount::wake_all`], at most for `longest`, unless `has_work` finds something to do after all.
+    pub(crate) fn sleep_unless(&self, longest: Option<Duration>, has_work: impl FnOnce() -> bool) {
         let epoch = self.epoch.load(Ordering::Acquire);
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        if !look() {
+        if !has_work() {
             futex::wait(&self.epoch, epoch, longest);
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
@@ -75,21 +75,21 @@ impl Lot {
         self.bells.get().into_iter().flatten().nth(number).into_iter().for_each(Bell::ring);
     }
 
-    /// As [`Lot::sleep_unless`], until one of `sources` is readable as well. `number`: of the calling thread's bell.
+    /// As [`EventCount::sleep_unless`], until one of `sources` is readable as well. `number`: of the calling thread's bell.
     pub(crate) fn sleep_for_sources_unless(
         &self,
         number: usize,
         sources: &[BorrowedFd<'_>],
         longest: Option<Duration>,
-        look: impl FnOnce() -> bool,
+        has_work: impl FnOnce() -> bool,
     ) {
         let Some(bell) = self.bells.get().and_then(|bells| bells.get(number)) else {
             // Without a bell nobody could wake the thread: it naps.
-            return self.sleep_unless(Some(longest.map_or(NAP, |longest| longest.min(NAP))), look);
+            return self.sleep_unless(Some(longest.map_or(NAP, |longest| longest.min(NAP))), has_work);
         };
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        if !look() {
+        if !has_work() {
             bell.wait_with(sources, longest);
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
@@ -129,19 +129,19 @@ mod tests {
 
     #[test]
     fn nobody_sleeps_through_a_push() {
-        let (lot, pushed, seen) = (Lot::default(), AtomicU64::new(0), AtomicU64::new(0));
+        let (event_count, pushed, seen) = (EventCount::default(), AtomicU64::new(0), AtomicU64::new(0));
         const PUSHES: u64 = 20_000;
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while seen.load(Ordering::Relaxed) < PUSHES {
                     let before = seen.load(Ordering::Relaxed);
-                    lot.sleep_unless(None, || pushed.load(Ordering::Acquire) > before);
+                    event_count.sleep_unless(None, || pushed.load(Ordering::Acquire) > before);
                     seen.store(pushed.load(Ordering::Acquire), Ordering::Release);
                 }
             });
             for push in 1..=PUSHES {
                 pushed.store(push, Ordering::Release);
-                lot.wake_if_asleep();
+                event_count.wake_if_asleep();
                 // A lost wake-up leaves the sleeper behind for ever.
                 while push % 64 == 0 && seen.load(Ordering::Acquire) < push {
                     std::thread::yield_now();
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn sleep_ends_by_itself_where_a_longest_time_is_given() {
         let begun = Instant::now();
-        Lot::default().sleep_unless(Some(Duration::from_millis(2)), || false);
+        EventCount::default().sleep_unless(Some(Duration::from_millis(2)), || false);
         assert!(begun.elapsed() >= Duration::from_millis(1));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!            who waits                       who wakes
-//!  LOOKS ───────────────▶ ASLEEP       LOOKS ──────────▶ TOLD     nobody sleeps: that is all
+//!  POLLS ───────────────▶ ASLEEP       POLLS ──────────▶ TOLD     nobody sleeps: that is all
 //!    │  a thread, after 20 µs            ASLEEP ─────────▶ TOLD     then the call that wakes the thread
 //! ```
 //!
@@ -17,7 +17,7 @@ use crate::base::futex;
 use crate::base::primitives::{AtomicU32, Ordering};
 use crate::queue::ring::stack::{Link, Node};
 
-const LOOKS: u32 = 0;
+const POLLS: u32 = 0;
 const ASLEEP: u32 = 1;
 const TOLD: u32 = 2;
 
@@ -37,9 +37,9 @@ unsafe impl Node for Sleeper {
 }
 
 impl Sleeper {
-    /// One that looks, and has not been told.
+    /// One that polls, and has not been told.
     pub(crate) fn new() -> Sleeper {
-        Sleeper { word: AtomicU32::new(LOOKS), link: Link::new() }
+        Sleeper { word: AtomicU32::new(POLLS), link: Link::new() }
     }
 
     pub(crate) fn is_told(&self) -> bool {
@@ -48,7 +48,7 @@ impl Sleeper {
 
     /// It has been told, and is going to wait once more.
     pub(crate) fn reset(&self) {
-        self.word.store(LOOKS, Ordering::Relaxed);
+        self.word.store(POLLS, Ordering::Relaxed);
     }
 
     /// Tells it, where no thread sleeps by it. From now on it may be gone.
@@ -59,7 +59,7 @@ impl Sleeper {
     /// From now on whoever tells it has to make a system call. `false`: it has been told.
     #[must_use = "who has been told does not sleep"]
     pub(crate) fn fall_asleep(&self) -> bool {
-        self.word.compare_exchange(LOOKS, ASLEEP, Ordering::Acquire, Ordering::Acquire) != Err(TOLD)
+        self.word.compare_exchange(POLLS, ASLEEP, Ordering::Acquire, Ordering::Acquire) != Err(TOLD)
     }
 
     /// Sleeps until it is told, at most for `longest`; may return for no reason.
@@ -75,7 +75,7 @@ impl Sleeper {
     pub(crate) unsafe fn tell_if_awake(this: NonNull<Sleeper>) -> bool {
         // SAFETY: as the caller promises.
         let word = unsafe { &this.as_ref().word };
-        word.compare_exchange(LOOKS, TOLD, Ordering::Release, Ordering::Relaxed).is_ok()
+        word.compare_exchange(POLLS, TOLD, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     /// Tells it, and wakes its thread by a system call.

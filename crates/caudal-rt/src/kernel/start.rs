@@ -1,4 +1,4 @@
-//! From settings to threads: what is checked, who is pinned where, in which order they come up.
+//! Start of a runtime: settings are checked, threads are pinned and come up in their order. Called by the builder.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +12,7 @@ use caudal_fiber::overflow::{self, AltStack};
 use caudal_fiber::stack::{Refusal, StackBudget, StackConfig, StackError, StackPool};
 use caudal_log::Watched;
 use caudal_policy::discipline::{Discipline, Fcfs, Las, ProcessorSharing, Runnable};
-use caudal_policy::dispatch::AnyDispatch;
+use caudal_policy::dispatch::{AnyDispatch, DispatchConfig};
 use caudal_policy::rebalance::AnyRebalance;
 use caudal_probe as probe;
 
@@ -23,7 +23,7 @@ use crate::base::fork;
 use crate::base::say::say;
 use crate::base::unwinding::PANICS_UNWIND;
 use crate::board::log::Writer;
-use crate::drive::source::{Asked, Source};
+use crate::drive::source::{PolledSource, Source};
 use crate::kernel::context::{self, on_due, on_section, on_taken};
 use crate::kernel::dispatcher::Dispatcher;
 use crate::kernel::error::StartError;
@@ -32,7 +32,7 @@ use crate::kernel::reserved::Reservation;
 use crate::kernel::settings::{OnStuck, Pinning, Settings};
 use crate::kernel::shared::Shared;
 use crate::kernel::worker::{Parts, Worker};
-use crate::kernel::{belongings, collectors, panic_hook, watchdog};
+use crate::kernel::{collectors, panic_hook, thread_words, watchdog};
 use crate::request::{carry, exceptions};
 
 /// Parts of a runtime that has started.
@@ -65,17 +65,17 @@ pub(crate) fn start<B>(
     }
     fork::watch();
     panic_hook::install();
-    exceptions::look_for_cxx();
+    exceptions::find_cxx();
     collectors::warn();
-    // Needs a thread, which no worker may hold up.
-    belongings::prepare();
+    // It needs a thread, so it comes before the workers, which could hold that up.
+    thread_words::prepare();
     probe::set_hook(on_due);
     probe::set_critical_hook(Some(on_section));
     probe::set_wait_hook(on_taken);
     carry::with_probes();
     carry::parkers::prepare();
     let shared = Arc::new(Shared::new(settings, Clock::of_this_machine(), Arc::new(Helper::default())));
-    // Those that sources know already.
+    // The classes that sources know already.
     (0..shared.settings.classes.all().len()).for_each(|class| shared.classes.prepare(class as u16));
     let _ = shared.stacks.set(Arc::clone(&stacks));
     let mut threads = Threads {
@@ -96,10 +96,10 @@ pub(crate) fn start<B>(
     let bells: Result<Vec<Bell>, _> = (0..waited_for).map(|_| Bell::new()).collect();
     let refused =
         |source| StartError::System { what: "an event descriptor to wait for sources with", source };
-    shared.lot.hang(bells.map_err(refused)?.into());
+    shared.event_count.hang(bells.map_err(refused)?.into());
     let mut sources = sources.into_iter();
     for number in 0..shared.workers.len() {
-        let source = if shared.settings.two_level { None } else { sources.next().map(Asked::new) };
+        let source = if shared.settings.two_level { None } else { sources.next().map(PolledSource::new) };
         threads.worker(number, cores.get(number).copied(), source, Arc::clone(&stacks))?;
     }
     if shared.settings.two_level {
@@ -122,7 +122,7 @@ fn watch_overflows() -> Result<(), StartError> {
     Ok(())
 }
 
-/// Ends the helper, after it has told everybody who waits.
+/// Ends the helper, after it has told all waiters.
 pub(crate) fn stop_helper(shared: &Shared) {
     shared.helper.stop();
 }
@@ -159,18 +159,37 @@ fn check(settings: &Settings) -> Result<Runnable, StartError> {
         return wrong(
             "raise_flags",
             &true,
-            "flags are raised by a dispatcher: take a policy that has one, such as `dispatch = \"jsq\"`, or probes that look at the clock",
+            "flags are raised by a dispatcher: take a policy that has one, such as `dispatch = \"jsq\"`, or probes that read the clock",
+        );
+    }
+    // A plan that was read for the simulator may have any policy, this one and the discipline below.
+    if knows_service_times(settings.system.dispatch) {
+        return wrong(
+            "system.dispatch",
+            &format!("{:?}", settings.system.dispatch),
+            "it asks for service times, which no runtime knows in advance: take another policy, such as `dispatch = \"jsq\"`",
         );
     }
     debug_assert!(settings.system.pools == Pools::PerCore || settings.system.cores == 1);
     steady_counter()?;
     let discipline = settings.system.discipline;
-    // A plan that was read for the simulator may have any.
     Runnable::of(discipline).ok_or_else(|| StartError::Setting {
         name: "system.discipline",
         value: format!("{discipline:?}"),
         instead: Runnable::ADVICE,
     })
+}
+
+/// Does the dispatch policy ask for service times of requests that have not run?
+fn knows_service_times(dispatch: DispatchConfig) -> bool {
+    match dispatch {
+        DispatchConfig::LeastWork | DispatchConfig::Sita(_) => true,
+        DispatchConfig::Random
+        | DispatchConfig::RoundRobin
+        | DispatchConfig::PowerOfK(_)
+        | DispatchConfig::Jsq(_)
+        | DispatchConfig::Jbsq(_) => false,
+    }
 }
 
 /// Most entries of a thread's log.
@@ -193,7 +212,7 @@ fn cores(settings: &Settings, taken: &[usize]) -> Result<Vec<usize>, StartError>
     let threads = settings.workers + usize::from(settings.two_level);
     let (allowed, mut free) = match &settings.pinning {
         Pinning::None => return Ok(Vec::new()),
-        // Who names them may mean to share them.
+        // A program that names them may mean to share them.
         Pinning::These(cores) => (cores.len(), cores.clone()),
         Pinning::Cores => {
             let allowed = allowed_cores();
@@ -234,8 +253,8 @@ fn last_of(allowed: &[usize], workers: usize, dispatcher: bool) -> Vec<usize> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     Whole,
-    /// A coroutine that will never go on is on it, and may have lent to others what is the thread's: a thread-local, to a request of a
-    /// scope, say. So the thread's destructors may never run.
+    /// It has a coroutine that will never go on. Others may hold references that came from there, such as a request of a scope to a
+    /// thread-local. So the thread's destructors may never run.
     MustStay,
 }
 
@@ -267,7 +286,7 @@ fn or_abort(body: impl FnOnce() -> Ended) -> Ended {
     })
 }
 
-/// For as long as the process lives.
+/// Parks the thread for as long as the process lives.
 fn stay() -> ! {
     loop {
         std::thread::park();
@@ -277,19 +296,19 @@ fn stay() -> ! {
 struct Threads {
     discipline: Runnable,
     shared: Arc<Shared>,
-    gate: Arc<Gate>,
+    gate: Arc<StartGate>,
     running: Vec<RunningThread>,
     complete: bool,
 }
 
-/// Where threads wait until all are there: one that spins already could keep the one that starts the others from its core.
+/// Gate at which threads wait until all are there: one that spins already could keep the thread that starts the others from its core.
 #[derive(Default)]
-struct Gate {
+struct StartGate {
     open: Mutex<Option<bool>>,
     opened: Condvar,
 }
 
-impl Gate {
+impl StartGate {
     /// Sleeps until it is open; should the thread go on?
     fn pass(&self) -> bool {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -309,7 +328,7 @@ impl Threads {
         &mut self,
         number: usize,
         core: Option<usize>,
-        source: Option<Asked>,
+        source: Option<PolledSource>,
         stacks: Arc<StackBudget>,
     ) -> Result<(), StartError> {
         let shared = Arc::clone(&self.shared);
@@ -323,7 +342,7 @@ impl Threads {
         let body = move || {
             // Without it the kernel could not even say that a stack has overflowed: then a plain fault ends the process.
             let _alternative = AltStack::install();
-            belongings::learn();
+            thread_words::learn();
             let threads = shared.settings.threads.clone();
             if let Some(start) = &threads.start {
                 start(number);
@@ -384,7 +403,7 @@ impl Threads {
         let body = move |prepared: Prepared| {
             let mut watchdog = watchdog::Watchdog::new(&shared);
             prepared.tell();
-            shared.helper.run(|| watchdog.look());
+            shared.helper.run(|| watchdog.check());
         };
         let thread = spawn_prepared("caudal-helper", body);
         // It is not waited for: it ends after everybody has been told.
@@ -402,7 +421,7 @@ impl Threads {
         let stays = Arc::new(AtomicBool::new(false));
         let it_stays = Arc::clone(&stays);
         let gate = Arc::clone(&self.gate);
-        let there = fork::Thread::begin();
+        let there = fork::RuntimeThread::begin();
         let body = move || {
             let _ = told.send(pin(core));
             drop(told);
@@ -446,8 +465,12 @@ mod tests {
     use super::*;
 
     fn settings(discipline: &str) -> Settings {
+        dispatched("\"random\"", discipline)
+    }
+
+    fn dispatched(dispatch: &str, discipline: &str) -> Settings {
         let text = format!(
-            "[system]\ncores = 1\npools = \"per-core\"\ndispatch = {{ policy = \"random\" }}\ndiscipline = {discipline}\n"
+            "[system]\ncores = 2\npools = \"per-core\"\ndispatch = {dispatch}\ndiscipline = {discipline}\n"
         );
         // Read for the simulator, which runs all of them.
         Settings::of(&caudal_config::File::parse(&text, "test.toml").unwrap().systems[0])
@@ -461,6 +484,18 @@ mod tests {
             let quantum = if *name == "fcfs" { "" } else { ", quantum = \"2us\"" };
             assert!(check(&settings(&format!("{{ policy = \"{name}\"{quantum} }}"))).is_ok(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_dispatch_that_no_runtime_can_ask_is_refused_before_any_thread_starts() {
+        for dispatch in ["\"least-work\"", "{ policy = \"sita\", cutoffs = [\"1us\"] }"] {
+            let refused = check(&dispatched(dispatch, "\"fcfs\"")).expect_err("it is refused").to_string();
+            assert!(
+                refused.starts_with("system.dispatch = ") && refused.contains("service times"),
+                "{refused}"
+            );
+        }
+        assert!(check(&dispatched("\"jsq\"", "\"fcfs\"")).is_ok());
     }
 
     /// Whether they do is told in a file of its own, which `tests/all/panic_abort.rs` compiles both ways.

@@ -1,6 +1,6 @@
-//! When coroutines of a worker want to be woken: an ordered set that only the worker touches.
+//! Times at which coroutines of a worker want to be woken: an ordered set, which only the worker's thread touches.
 //!
-//! Not a heap: who is woken earlier takes its time out again, and most times of locks and channels never come. In a heap they
+//! Not a heap: a coroutine that is woken earlier takes its time out again, and most times of locks and channels never come. In a heap they
 //! would stay until they are due.
 
 use std::collections::BTreeSet;
@@ -38,7 +38,7 @@ impl Timers {
     /// Takes `timer` out, if it is still there.
     pub(crate) fn remove(&mut self, timer: &Timer) {
         if self.times.remove(timer) {
-            self.look();
+            self.update_first_due();
         }
     }
 
@@ -54,11 +54,11 @@ impl Timers {
             return None;
         }
         let timer = self.times.pop_first();
-        self.look();
+        self.update_first_due();
         timer
     }
 
-    fn look(&mut self) {
+    fn update_first_due(&mut self) {
         self.first_due = self.times.first().map_or(u64::MAX, |timer| timer.due);
     }
 }

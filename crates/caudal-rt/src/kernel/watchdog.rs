@@ -1,4 +1,4 @@
-//! The watchdog: a look at every worker now and then, from the helper's thread.
+//! The watchdog: it checks every worker now and then. Called by the helper's thread.
 //!
 //! A handler that blocks its thread (a system call, a lock of the standard library that a coroutine of the same worker holds)
 //! keeps the worker from everything else. The watchdog sees a slice that does not end, counts it, names the class, and marks
@@ -6,7 +6,7 @@
 //!
 //! *What is too long.* Where quanta end, a request that has not given its worker back [`Builder::stuck_after`] after its
 //! quantum has no probe where it is. Where they do not (first come, first served), to run for long is what requests do: there
-//! only one is stuck whose thread does not run. It has slept in the kernel at two looks, and in the time between them as well,
+//! only one is stuck whose thread does not run. It has slept in the kernel at two checks, and in the time between them as well,
 //! but for a tenth; a single nap, or one page that is read, is nothing.
 //!
 //! [`Builder::stuck_after`]: crate::Builder::stuck_after
@@ -34,20 +34,20 @@ pub(crate) struct Watchdog<'a> {
     counted: Box<[u64]>,
     /// By worker: the slice that was reported last.
     reported: Box<[u64]>,
-    /// By worker: a slice that has been too long, as the last look found it.
+    /// By worker: a slice that has been too long, as the last check found it.
     suspected: Box<[Suspect]>,
     /// Not more than one line a second.
     quiet_until: u64,
     watch: pressure::Watch,
 }
 
-/// Findings of a look at a slice that has been too long.
+/// Findings of a check of a slice that has been too long.
 #[derive(Clone, Copy, Default)]
 struct Suspect {
     /// When the slice began; 0: none.
     slice: u64,
-    /// When the look was.
-    looked: Option<Instant>,
+    /// When the check was.
+    checked: Option<Instant>,
     /// The thread's time on a core until then.
     ran: Duration,
     /// It did not want a core at that moment.
@@ -69,13 +69,13 @@ impl<'a> Watchdog<'a> {
         }
     }
 
-    /// Looks at every worker; is there any reason to look again? There is while any thread of the runtime is up: who spins takes a
-    /// request without ringing for anybody.
-    pub(crate) fn look(&mut self) -> bool {
-        self.watch.look(self.shared);
+    /// Checks every worker; is there any reason to check again? There is while any thread of the runtime is up: a worker that spins takes
+    /// a request without ringing for anybody.
+    pub(crate) fn check(&mut self) -> bool {
+        self.watch.check(self.shared);
         let time = now();
         let threads = self.shared.workers.len() + usize::from(self.shared.settings.two_level);
-        let mut busy = (self.shared.lot.sleepers() as usize) < threads;
+        let mut busy = (self.shared.event_count.sleepers() as usize) < threads;
         for (number, worker) in self.shared.workers.iter().enumerate() {
             let begun = worker.board.slice_start.load(Relaxed);
             busy |= begun != 0 || worker.board.idle_since.load(Relaxed) == 0;
@@ -95,29 +95,29 @@ impl<'a> Watchdog<'a> {
                 self.report(number, time - begun, time);
             }
         }
-        // What is said of a runtime that has fallen asleep since has to be taken back.
+        // A line about a runtime that has fallen asleep since then has to be taken back.
         busy || self.watch.lasts()
-            || self.shared.lot.sleepers() == 0 && self.shared.stage() != Stage::Stopping
+            || self.shared.event_count.sleepers() == 0 && self.shared.stage() != Stage::Stopping
     }
 
-    /// Is the thread in its handler's hands?
+    /// Is the worker stuck in its handler, in this slice?
     fn is_stuck(&mut self, number: usize, slice: u64, has_quantum: bool) -> bool {
         let thread = self.shared.workers[number].mail.thread.load(Relaxed);
         let now = Suspect {
             slice,
-            looked: Some(Instant::now()),
+            checked: Some(Instant::now()),
             ran: time_on_core(thread),
             asleep: is_asleep(thread),
         };
         let before = std::mem::replace(&mut self.suspected[number], now);
         let ran = now.ran.saturating_sub(before.ran);
         if has_quantum {
-            // One that is ready to run and has had no core since the last look was stopped by the operating system, and by no handler
+            // One that is ready to run and has had no core since the last check was stopped by the operating system, and by no handler
             // of ours.
             return now.asleep || before.slice == slice && !ran.is_zero();
         }
-        let Some(looked) = before.looked.filter(|_| before.slice == slice) else { return false };
-        before.asleep && now.asleep && ran * 10 < looked.elapsed()
+        let Some(checked) = before.checked.filter(|_| before.slice == slice) else { return false };
+        before.asleep && now.asleep && ran * 10 < checked.elapsed()
     }
 
     fn mark(&self, number: usize, stuck: bool) {

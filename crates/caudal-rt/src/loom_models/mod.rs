@@ -13,9 +13,9 @@
 //! | `dispatcher::loom_models` | the counts that a dispatcher reads |
 //!
 //! Sequentially consistent operations are to loom no more than acquiring and releasing ones; fences it knows. So where one thread
-//! stores and looks, and another one does so the other way round, these models pass only with fences.
+//! stores and then loads, and another one does the same in the opposite order, these models pass only with fences.
 //!
-//! What runs is the runtime's code but for coroutines, the pool of cells and the futex call, each of which has something
+//! The models run the runtime's own code but for coroutines, the pool of cells and the futex call, each of which has something
 //! here that
 //! stands for it. A thread of a model is no worker's (`context::current` is none), so it waits as outside threads do;
 //! where a coroutine is meant, a thread does what that and its worker's loop would do.
@@ -34,7 +34,7 @@ use crate::base::clock::Clock;
 use crate::base::primitives::{Ordering, thread};
 use crate::kernel::settings::Settings;
 use crate::kernel::shared::{Admission, Shared};
-use crate::kernel::worker::Books;
+use crate::kernel::worker::WorkerCounts;
 use crate::request::Request;
 use crate::request::class::ClassId;
 use crate::request::ending::hand_over;
@@ -133,35 +133,35 @@ pub(crate) fn placed(shared: &Arc<Shared>, worker: u16, tally: &Arc<Tally>) -> (
 }
 
 /// Runs a request as a worker does that has taken it out of its inbox.
-pub(crate) fn run_one(shared: &Shared, worker: u16, cell: Request, books: &mut Books) {
+pub(crate) fn run_one(shared: &Shared, worker: u16, cell: Request, counts: &mut WorkerCounts) {
     let stage = shared.stage();
     if shared.admits(cell, stage, 0) != Admission::Waits {
         return;
     }
-    books.inside += 1;
+    counts.inside += 1;
     shared.end_if_due(cell, stage, 0);
     if !cell.state.start(shared.place(worker)) {
-        books.inside -= 1;
+        counts.inside -= 1;
         // SAFETY: that of the inbox.
         return unsafe { cell.drop_ref(Reference::Runtime) };
     }
     let outcome = coroutine::run(cell);
     assert_eq!(outcome, Outcome::Returned);
     hand_over(cell, outcome, shared);
-    books.end(0, &shared.workers[usize::from(worker)].board);
+    counts.end(0, &shared.workers[usize::from(worker)].board);
 }
 
-/// The books of `worker`, as its board has them.
-pub(crate) fn books_of(shared: &Shared, worker: u16) -> Books {
+/// The counts of `worker`, as its board has them.
+pub(crate) fn counts_of(shared: &Shared, worker: u16) -> WorkerCounts {
     let finished = shared.workers[usize::from(worker)].board.finished.load(Ordering::Relaxed);
-    Books { finished, ..Books::default() }
+    WorkerCounts { finished, ..WorkerCounts::default() }
 }
 
 /// Runs what is in the inbox of `worker`, until that is empty.
 pub(crate) fn work(shared: &Shared, worker: u16) {
-    let mut books = books_of(shared, worker);
+    let mut counts = counts_of(shared, worker);
     while let Some((cell, _)) = shared.workers[usize::from(worker)].inbox.pop() {
-        run_one(shared, worker, cell, &mut books);
+        run_one(shared, worker, cell, &mut counts);
     }
 }
 
@@ -172,9 +172,9 @@ pub(crate) fn worker(shared: &Arc<Shared>, number: u16) -> thread::JoinHandle<()
 
 /// A result that nobody wanted is dropped by a thread of its own: waits until all that had requests has been given back.
 pub(crate) fn settle() {
-    // Who has lost a reference is told by the end of the run.
-    let looks = (0..100).take_while(|_| !Cells::are_free());
-    looks.for_each(|_| thread::yield_now());
+    // A reference that was lost fails the end of the run.
+    let polls = (0..100).take_while(|_| !Cells::are_free());
+    polls.for_each(|_| thread::yield_now());
 }
 
 /// The helper's thread, without a watchdog.

@@ -9,30 +9,30 @@ use crate::base::futex;
 use crate::base::primitives::{AtomicBool, AtomicU32, UnsafeCell};
 use crate::kernel::helper;
 use crate::kernel::shared::Stage;
-use crate::kernel::sleep::Lot;
+use crate::kernel::sleep::EventCount;
 use crate::kernel::watchdog::Watchdog;
 use crate::sync::{Parker, Patience};
 
 /// `sleepers` threads go to sleep while something comes.
 fn sleepers(count: usize, switches: usize) {
     model(switches, move || {
-        let lot = StdArc::new((Lot::default(), AtomicBool::new(false)));
+        let event_count = StdArc::new((EventCount::default(), AtomicBool::new(false)));
         let threads: Vec<_> = (0..count)
             .map(|_| {
-                let lot = StdArc::clone(&lot);
+                let event_count = StdArc::clone(&event_count);
                 thread::spawn(move || {
-                    let (lot, here) = &*lot;
+                    let (event_count, here) = &*event_count;
                     while !here.load(Ordering::Relaxed) {
-                        lot.sleep_unless(None, || here.load(Ordering::Relaxed));
+                        event_count.sleep_unless(None, || here.load(Ordering::Relaxed));
                     }
                 })
             })
             .collect();
-        let (lot, here) = &*lot;
+        let (event_count, here) = &*event_count;
         here.store(true, Ordering::Relaxed);
-        lot.wake_if_asleep();
+        event_count.wake_if_asleep();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        assert_eq!(lot.sleepers(), 0);
+        assert_eq!(event_count.sleepers(), 0);
     });
 }
 
@@ -50,20 +50,20 @@ fn two_sleep_and_both_are_woken() {
 #[test]
 fn it_sleeps_again() {
     model(3, || {
-        let lot = StdArc::new((Lot::default(), AtomicU32::new(0)));
+        let event_count = StdArc::new((EventCount::default(), AtomicU32::new(0)));
         let pusher = {
-            let lot = StdArc::clone(&lot);
+            let event_count = StdArc::clone(&event_count);
             thread::spawn(move || {
                 for _ in 0..2 {
-                    lot.1.fetch_add(1, Ordering::Relaxed);
-                    lot.0.wake_if_asleep();
+                    event_count.1.fetch_add(1, Ordering::Relaxed);
+                    event_count.0.wake_if_asleep();
                 }
             })
         };
-        let (lot, pushed) = &*lot;
+        let (event_count, pushed) = &*event_count;
         for wanted in 1..=2 {
             while pushed.load(Ordering::Relaxed) < wanted {
-                lot.sleep_unless(None, || pushed.load(Ordering::Relaxed) >= wanted);
+                event_count.sleep_unless(None, || pushed.load(Ordering::Relaxed) >= wanted);
             }
         }
         pusher.join().unwrap();
@@ -80,7 +80,7 @@ fn nobody_sleeps_through_the_end() {
             let shared = StdArc::clone(&shared);
             thread::spawn(move || {
                 while shared.stage() == Stage::Running {
-                    shared.lot.sleep_unless(None, || shared.stage() != Stage::Running);
+                    shared.event_count.sleep_unless(None, || shared.stage() != Stage::Running);
                 }
             })
         };
@@ -92,39 +92,39 @@ fn nobody_sleeps_through_the_end() {
 /// A thread waits for a source's descriptor, or for the runtime: `comes` is what a source and a submitter bring.
 fn waits_for_a_source(switches: usize, comes: usize) {
     model(switches, move || {
-        let lot = Lot::default();
-        lot.hang(Box::new([Bell::new().unwrap()]));
-        let shared = StdArc::new((lot, AtomicU32::new(0), AtomicU32::new(0)));
-        // The source: what has arrived there is not looked at before the sleep, for its descriptor says it.
+        let event_count = EventCount::default();
+        event_count.hang(Box::new([Bell::new().unwrap()]));
+        let shared = StdArc::new((event_count, AtomicU32::new(0), AtomicU32::new(0)));
+        // The source: what has arrived there is not checked before the sleep, for its descriptor tells.
         let source = {
             let shared = StdArc::clone(&shared);
             thread::spawn(move || {
-                let (lot, arrived, _) = &*shared;
+                let (event_count, arrived, _) = &*shared;
                 arrived.store(1, Ordering::Relaxed);
-                lot.is_readable(0);
+                event_count.is_readable(0);
             })
         };
         let submitter = (comes > 1).then(|| {
             let shared = StdArc::clone(&shared);
             thread::spawn(move || {
-                let (lot, _, pushed) = &*shared;
+                let (event_count, _, pushed) = &*shared;
                 pushed.store(1, Ordering::Relaxed);
-                lot.wake_if_asleep();
+                event_count.wake_if_asleep();
             })
         });
-        let (lot, arrived, pushed) = &*shared;
+        let (event_count, arrived, pushed) = &*shared;
         let wanted = |word: &AtomicU32| word.load(Ordering::Relaxed) != 0;
         loop {
-            // One look at each: what it has not seen by now, the sleep below has to find.
+            // One check of each: what it has not seen by now, the sleep below has to find.
             let (has_arrived, had) = (wanted(arrived), wanted(pushed));
             if has_arrived && (comes == 1 || had) {
                 break;
             }
-            lot.sleep_for_sources_unless(0, &[], None, || wanted(pushed) != had);
+            event_count.sleep_for_sources_unless(0, &[], None, || wanted(pushed) != had);
         }
         source.join().unwrap();
         submitter.into_iter().for_each(|thread| thread.join().unwrap());
-        assert_eq!(lot.sleepers(), 0);
+        assert_eq!(event_count.sleepers(), 0);
     });
 }
 
@@ -242,7 +242,7 @@ fn watched(shared: &StdArc<Shared>, seen: &StdArc<AtomicU32>) -> thread::JoinHan
     thread::spawn(move || {
         let mut watchdog = Watchdog::new(&shared);
         shared.helper.run(|| {
-            let busy = watchdog.look();
+            let busy = watchdog.check();
             if shared.workers[0].board.slice_start.load(Ordering::Relaxed) != 0 {
                 seen.store(1, Ordering::Relaxed);
                 futex::wake(&seen, 1);
@@ -267,7 +267,7 @@ fn idle(settings: &Settings) -> (StdArc<Shared>, StdArc<AtomicU32>) {
     (shared, StdArc::new(AtomicU32::new(0)))
 }
 
-/// A worker is woken by a submission and gets stuck: the watchdog, which slept as everybody did, has to look at it.
+/// A worker is woken by a submission and gets stuck: the watchdog, which slept as everybody did, has to check it.
 #[test]
 fn the_watchdog_sees_who_is_woken() {
     let settings = settings(1, "random");

@@ -106,7 +106,7 @@ fn a_submission_without_room_while_all_at_its_worker_are_ended() {
             let shared = Arc::clone(&shared);
             thread::spawn(move || shared.end_all_at(0, std::ptr::null_mut()))
         };
-        // Here, as loom looks into orders of what it has seen both touch: the cell has to be there when the others are looked through.
+        // Here, as loom tries the orders of accesses that it has seen both make: the cell has to be there when the others are searched.
         let class = ClassId::first(&shared.settings.classes);
         let submitted = RequestBuilder::of(&shared, class).try_submit(tallies[2].job()).ok();
         shutdown.join().unwrap();
@@ -168,7 +168,7 @@ fn live(shared: &Shared, number: u16) {
         if stage != Stage::Running && inbox.is_empty() {
             return shared.end_queued_if_stopping();
         }
-        shared.lot.sleep_unless(None, || !inbox.is_empty() || shared.stage() != stage);
+        shared.event_count.sleep_unless(None, || !inbox.is_empty() || shared.stage() != stage);
     }
 }
 

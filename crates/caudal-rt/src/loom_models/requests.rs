@@ -125,7 +125,7 @@ fn a_future_goes_away() {
     });
 }
 
-/// The worker's thread goes on as the helper's: with two threads, of which none spins, loom looks at more orders of their steps.
+/// The worker's thread goes on as the helper's: with two threads, of which none spins, loom tries more orders of their steps.
 fn told_by_one_thread(wait: impl Fn(Handle<Product>) + Send + Sync + 'static) {
     let settings = settings(1, DIRECT);
     model(4, move || {
@@ -207,7 +207,7 @@ fn park(shared: &Shared, me: Request, worker: usize) {
             return me.state.unpark();
         }
         assert!(cells.is_empty(), "it is on the list once at most");
-        shared.lot.sleep_unless(None, || !woken.is_empty());
+        shared.event_count.sleep_unless(None, || !woken.is_empty());
     }
 }
 

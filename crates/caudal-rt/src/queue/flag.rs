@@ -1,21 +1,22 @@
-//! A thread's probe flag, as one other thread may raise it: the flag is thread-local memory, which goes with its thread.
+//! A thread's probe flag, which one other thread may raise: the flag is thread-local memory, which goes with its thread. Workers own the
+//! flags, the dispatcher raises them.
 //!
 //! # Protocol
 //!
-//! | who raises, a thread alone | whose flag it is, before it ends |
+//! | the one thread that raises | the owner of the flag, before it ends |
 //! | --- | --- |
 //! | notes that it is `raising` | takes the address away |
 //! | — full fence — | — full fence — |
 //! | reads the address; if there is one, stores to it | waits until nobody is `raising` |
 //! | notes that it has done | ends, with the flag |
 //!
-//! *Why nobody stores to a flag that is gone*: of the two fences one comes first. If the owner's does, who raises finds no address.
+//! *Why nobody stores to a flag that is gone*: of the two fences one comes first. If the owner's does, the raising thread finds no address.
 //! If the other's does, the owner sees that somebody is raising, and waits; the note that it is done releases the store to the
-//! flag, and the owner's look acquires it. `loom_models` tries every order.
+//! flag, and the owner's check acquires it. `loom_models` tries every order.
 
 use crate::base::primitives::{AtomicBool, AtomicPtr, AtomicU64, Ordering, fence, spin_loop};
 
-/// A flag: an `AtomicU8` in the runtime, something that can tell when it is gone in models.
+/// A flag: an `AtomicU8` in the runtime; in models, memory that fails the model when it is touched after its end.
 pub(crate) trait Raise {
     fn raise(&self);
 }
@@ -37,7 +38,7 @@ pub(crate) struct RemoteFlag<T> {
 }
 
 impl<T: Raise> RemoteFlag<T> {
-    /// Nobody's.
+    /// Without a flag.
     pub(crate) fn new() -> RemoteFlag<T> {
         RemoteFlag {
             flag: AtomicPtr::new(std::ptr::null_mut()),
@@ -46,13 +47,13 @@ impl<T: Raise> RemoteFlag<T> {
         }
     }
 
-    /// The calling thread's flag may be raised from now on, until it is taken back.
-    pub(crate) fn lend(&self, flag: *mut T) {
+    /// The calling thread's flag may be raised from now on, until it is withdrawn.
+    pub(crate) fn publish(&self, flag: *mut T) {
         self.flag.store(flag, Ordering::Release);
     }
 
     /// From now on nobody touches the flag any more.
-    pub(crate) fn take_back(&self) {
+    pub(crate) fn withdraw(&self) {
         self.flag.store(std::ptr::null_mut(), Ordering::Relaxed);
         fence(Ordering::SeqCst);
         while self.raising.load(Ordering::Acquire) {
@@ -60,17 +61,17 @@ impl<T: Raise> RemoteFlag<T> {
         }
     }
 
-    /// Raises the flag, if it is lent; called by one thread only.
+    /// Raises the flag, if one is published; called by one thread only.
     ///
     /// # Safety
-    /// A flag that was lent is valid until it was taken back.
+    /// A flag that was published is valid until it was withdrawn.
     pub(crate) unsafe fn raise(&self, time: u64) {
         self.raising.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         let flag = self.flag.load(Ordering::Acquire);
         if !flag.is_null() {
             self.raised_at.store(time, Ordering::Relaxed);
-            // SAFETY: it has not been taken back, or its owner waits: see the protocol.
+            // SAFETY: it has not been withdrawn, or its owner waits: see the protocol.
             unsafe { (*flag).raise() };
         }
         self.raising.store(false, Ordering::Release);
@@ -102,11 +103,11 @@ mod loom_models {
     }
 
     #[test]
-    fn a_flag_that_was_taken_back_is_not_touched() {
+    fn a_flag_that_was_withdrawn_is_not_touched() {
         loom::model(|| {
             let remote = Arc::new(RemoteFlag::<Local>::new());
             let local = Box::new(Local(UnsafeCell::new(0)));
-            remote.lend((&raw const *local).cast_mut());
+            remote.publish((&raw const *local).cast_mut());
             let other = {
                 let remote = remote.clone();
                 thread::spawn(move || {
@@ -116,8 +117,8 @@ mod loom_models {
                     }
                 })
             };
-            remote.take_back();
-            // The thread ends: its memory is somebody else's.
+            remote.withdraw();
+            // The thread ends: its memory may be used by others.
             local.0.with_mut(|value| {
                 // SAFETY: what the models are about.
                 assert!(unsafe { *value } <= 2);

@@ -14,13 +14,13 @@
 //!  88  number     of the request, for draws and logs
 //!  96  task       its name on the worker where it runs
 //! 100  told       futex of a thread that waits for the end: 1 when it has been told
-//! 104  parked     coroutine of a started request on its way to another worker, or the will of one that waits
+//! 104  parked     coroutine of a started request on its way to another worker, or the clean-up of one that waits
 //! 112  storage    closure, later result; larger ones are boxed
 //! ```
 //!
 //! # Who may touch which field when
 //!
-//! The phases are those of the [state word](super::state); every change of hands goes through that word or through a queue, both of which
+//! The phases are those of the [state word](super::state); every change of owner goes through that word or through a queue, both of which
 //! release what was written and acquire it for the next owner.
 //!
 //! | field | written by | read by |
@@ -37,9 +37,9 @@
 //! | `parked` | its worker, or its coroutine | its worker, a thief that has popped it, whoever has given it up |
 //! | `storage` | its submitter, then the worker that has started it | the handle in phase `Done`; see `job.rs` |
 //!
-//! *Why safe code can not race here.* Each field but the storage is an atomic or never changes, so a thread that touches a field out of turn
+//! *Why safe code can not race here.* Each field but the storage is an atomic or never changes, so a thread that touches a field that is not its own
 //! reads an old value, and no more: [`Field`] is a relaxed load or store, which is a plain move of this processor. The storage is reached
-//! through a raw pointer, so that reading or writing it is unsafe and names the turn; in models loom's cell fails at two threads out of order.
+//! through a raw pointer, so that reading or writing it is unsafe and says who owns it; in models loom's cell fails at two threads out of order.
 //! References are dropped, and requests finished, by unsafe functions whose contract names the owner.
 
 use std::ptr::NonNull;
@@ -49,14 +49,14 @@ use std::sync::atomic::{
 
 use atomic_waker::AtomicWaker;
 
+use super::clean_up::{CleanUp, CleanUpChain};
 use super::state::{State, Wanted};
 use super::storage::{INLINE_BYTES, Storage};
-use super::will::{Estate, Leave};
 use crate::base::primitives::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::queue::ring::stack::{Link, Node, TakeAllStack};
 
-/// Tag in `parked`: the address is that of a will, on the stack of a request that waits.
-const WILL: usize = 1;
+/// Tag in `parked`: the address is that of a clean-up, on the stack of a request that waits.
+const CLEAN_UP: usize = 1;
 
 /// A request, by its cell, which is never unmapped. See the [module](self) for what may be read of it, and when.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +149,7 @@ static EMPTY: VTable = VTable { run: |_| (), drop_job: |_| (), drop_result: |_| 
 
 /// A field that one thread at a time owns; see the [module](self).
 ///
-/// The atomics come from `std` in models too: by these fields nothing is ordered, and each of loom's would have models look into more orders.
+/// The atomics come from `std` in models too: these fields order nothing, and each of loom's would have models try more orders.
 #[derive(Debug)]
 pub(crate) struct Field<A>(A);
 
@@ -206,8 +206,8 @@ pub(crate) struct Header {
     pub(crate) number: Field<PlainU64>,
     pub(crate) task: Field<PlainU32>,
     pub(crate) told: AtomicU32,
-    /// Its coroutine, while it waits started in an inbox: from `Box::into_raw`. Else, while it waits for something, its will: the address
-    /// of a [`Leave`], with [`WILL`] set.
+    /// Its coroutine, while it waits started in an inbox: from `Box::into_raw`. Else, while it waits for something, its clean-up: the
+    /// address of a [`CleanUp`], with [`CLEAN_UP`] set.
     parked: PlainPtr<()>,
     storage: Storage,
 }
@@ -282,7 +282,7 @@ impl Header {
     /// The cell is free, and the caller's alone.
     #[inline]
     pub(crate) unsafe fn reset(&self, wanted: Wanted) {
-        // Who has waited for the last request here may have been given up.
+        // The coroutine that waited for the last request here may have been given up.
         self.waiter.store(std::ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: as the caller promises.
         unsafe { self.state.reset(wanted) };
@@ -312,7 +312,7 @@ impl Header {
         Some(unsafe { Request::of(waiter) })
     }
 
-    /// Is nothing left with the request: neither a coroutine nor a will?
+    /// Is nothing left with the request: neither a coroutine nor a clean-up?
     #[inline(always)]
     pub(crate) fn has_room(&self) -> bool {
         self.parked.load(Ordering::Relaxed).is_null()
@@ -323,28 +323,28 @@ impl Header {
         self.parked.store(coroutine, Ordering::Relaxed);
     }
 
-    /// Takes the coroutine that was left, at most once; none: there is none, or a will. A compare-and-swap, on the rare path of a move.
+    /// Takes the coroutine that was left, at most once; none: there is none, or a clean-up. A compare-and-swap, on the rare path of a move.
     pub(super) fn take(&self) -> Option<NonNull<()>> {
         let taken = self.parked.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |parked| {
-            (!parked.is_null() && parked.addr() & WILL == 0).then_some(std::ptr::null_mut())
+            (!parked.is_null() && parked.addr() & CLEAN_UP == 0).then_some(std::ptr::null_mut())
         });
         taken.ok().and_then(NonNull::new)
     }
 }
 
-/// Wills of a request, while it waits.
-impl Estate for Header {
-    fn innermost(&self) -> *const Leave<'static> {
-        let will = self.parked.load(Ordering::Relaxed);
-        if will.addr() & WILL == 0 {
+/// Clean-ups of a request, while it waits.
+impl CleanUpChain for Header {
+    fn innermost(&self) -> *const CleanUp<'static> {
+        let parked = self.parked.load(Ordering::Relaxed);
+        if parked.addr() & CLEAN_UP == 0 {
             std::ptr::null()
         } else {
-            will.map_addr(|address| address & !WILL).cast()
+            parked.map_addr(|address| address & !CLEAN_UP).cast()
         }
     }
 
-    fn set_innermost(&self, leave: *const Leave<'static>) {
-        let tagged = leave.map_addr(|address| if address == 0 { 0 } else { address | WILL });
+    fn set_innermost(&self, clean_up: *const CleanUp<'static>) {
+        let tagged = clean_up.map_addr(|address| if address == 0 { 0 } else { address | CLEAN_UP });
         self.parked.store(tagged.cast_mut().cast(), Ordering::Relaxed);
     }
 }

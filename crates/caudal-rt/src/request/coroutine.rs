@@ -1,4 +1,4 @@
-//! Coroutines: one stack each, on which one request after the other runs.
+//! Coroutines: one stack each, on which one request after the other runs. Workers resume them; a running request gives its worker back here.
 //!
 //! The body of a [`Fiber`] never ends: it runs the request that it was given, says [`Reason::Done`], and waits for the next
 //! one. So a request costs a switch to and fro ([`caudal_fiber::switch`]), and no set-up of a stack.
@@ -36,13 +36,13 @@ pub(crate) enum Reason {
 }
 
 /// The payload with which a cancelled request unwinds.
-pub(crate) struct Cancelled;
+pub(crate) struct CancelPayload;
 
 /// A coroutine's knowledge of itself; its address does not change.
-pub(crate) type Seat = Control<Own>;
+pub(crate) type Seat = Control<CoroutineState>;
 
 /// The runtime's part of a coroutine's control.
-pub(crate) struct Own {
+pub(crate) struct CoroutineState {
     /// Why it has given its worker back.
     reason: Cell<Reason>,
     /// The request that it is to run next.
@@ -53,7 +53,7 @@ pub(crate) struct Own {
 
 /// Knowledge of a worker about a request that it has run, for the next worker.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Luggage {
+pub(crate) struct TaskRecord {
     /// Time on workers, in cycles.
     pub(crate) attained: u64,
     pub(crate) quanta: u32,
@@ -63,12 +63,12 @@ pub(crate) struct Luggage {
     pub(crate) parks: u32,
 }
 
-/// A coroutine with its stack, between two requests or in one. Who drops it in the middle of one drops nothing of what is on the
+/// A coroutine with its stack, between two requests or in one. Dropped in the middle of one, it drops nothing of what is on the
 /// stack; the stack itself stays taken.
 pub(crate) struct Fiber {
-    coroutine: caudal_fiber::coroutine::Coroutine<Own>,
-    /// While it is on its way to another worker.
-    pub(crate) luggage: Luggage,
+    coroutine: caudal_fiber::coroutine::Coroutine<CoroutineState>,
+    /// While it moves to another worker.
+    pub(crate) record: TaskRecord,
     /// The worker whose stack it has.
     pub(crate) home: usize,
 }
@@ -76,14 +76,14 @@ pub(crate) struct Fiber {
 impl Fiber {
     /// A coroutine on `stack` of the worker `home`, which waits for its first request.
     pub(crate) fn new(stack: CoroutineStack, home: usize) -> Fiber {
-        let own = Own {
+        let own = CoroutineState {
             reason: Cell::new(Reason::Quantum),
             cell: Cell::new(None),
             slot: Cell::new(ptr::null_mut()),
         };
         // SAFETY: `body` gives its thread back by its control alone, catches what unwinds, and moves only where its handler may.
         let coroutine = unsafe { caudal_fiber::coroutine::Coroutine::new(stack, body, own) };
-        Fiber { coroutine, luggage: Luggage::default(), home }
+        Fiber { coroutine, record: TaskRecord::default(), home }
     }
 
     /// The seat, for [`suspend`].
@@ -172,7 +172,7 @@ fn forget_result(cell: Request) -> Outcome {
 
 #[cold]
 fn ended_by(payload: Box<dyn Any + Send>, cell: Request) -> Outcome {
-    if payload.is::<Cancelled>() {
+    if payload.is::<CancelPayload>() {
         return Outcome::Cancelled;
     }
     // SAFETY: the request has panicked, so its closure is gone and there is no result.
@@ -260,8 +260,8 @@ impl FloatMode {
         FloatMode { mxcsr, x87 }
     }
 
-    /// Loads it. MXCSR without a look: a load of what is there already takes a fifth of the time. The x87 control word
-    /// only if it differs: there it is the other way round.
+    /// Loads it. MXCSR without a check: a load of what is there already takes a fifth of the time. The x87 control word
+    /// only if it differs: for that one the check is cheaper.
     #[inline]
     fn set(self) {
         let mut x87 = 0_u16;

@@ -1,13 +1,13 @@
-//! Ends of requests: whoever ends one drops its closure or hands its result over, corrects the counts, and tells those who wait.
+//! Ends of requests: the thread that ends one drops its closure or hands its result over, corrects the counts, and tells the waiters.
 //!
-//! Workers, cancellers, the dispatcher and shutdowns come here. A runtime is an [`Owner`] to this file.
+//! Called by workers, cancellers, the dispatcher and shutdowns. A runtime is an [`Owner`] to this file.
 
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::failure::Ending;
-use super::{Finished, Outcome, Reference, Request, Snapshot, Unended, payload_at, payload_of};
+use super::{Finished, Outcome, Reference, Request, StateSnapshot, Unended, payload_at, payload_of};
 use crate::base::primitives::thread;
 use crate::base::quiet::is_on_coroutine;
 use crate::base::say::say;
@@ -36,11 +36,11 @@ pub(crate) fn cancel(cell: Request, owner: &impl Owner) -> bool {
     false
 }
 
-/// Ends a request that waits, with `outcome`: drops its closure, corrects the counts, tells who waits. `false`: it does not wait
+/// Ends a request that waits, with `outcome`: drops its closure, corrects the counts, tells the waiter. `false`: it does not wait
 /// any more. The queue that holds the cell keeps its reference.
 ///
-/// Who waits hears of it when what the closure has captured is gone. Unless a coroutine ends it: that may be given up in a
-/// destructor, and never come to the next line, so it tells first.
+/// The waiter is told when what the closure has captured is gone. A coroutine that ends a request tells first instead: it may be given
+/// up in a destructor, and never come to the next line.
 #[cold]
 pub(crate) fn end_unstarted(cell: Request, outcome: Outcome, owner: &impl Owner) -> bool {
     end_unstarted_if(cell, outcome, owner, |_| true)
@@ -52,7 +52,7 @@ pub(crate) fn end_unstarted_if(
     cell: Request,
     outcome: Outcome,
     owner: &impl Owner,
-    wanted: impl Fn(Snapshot) -> bool,
+    wanted: impl Fn(StateSnapshot) -> bool,
 ) -> bool {
     let Some(unended) = cell.state.end_waiting_if(outcome, wanted) else { return false };
     owner.count(outcome);
@@ -73,7 +73,7 @@ pub(crate) fn end_unstarted_if(
 fn drop_unstarted(cell: Request, outcome: Outcome) {
     let drop_job = || {
         while_dropping(outcome, || {
-            // SAFETY: the request has not started and never will, and who ended it drops its closure.
+            // SAFETY: the request has not started and never will, and the thread that ended it drops its closure.
             unsafe { (cell.vtable.get().drop_job)(cell) };
         });
     };
@@ -94,7 +94,7 @@ fn tell_of_unstarted(cell: Request, unended: Unended, owner: &impl Owner) {
     }
 }
 
-/// The started request, whose result is in its cell, has ended with `outcome`: its result goes to who waits for it, or away.
+/// The started request, whose result is in its cell, has ended with `outcome`: its result goes to its waiter, or is dropped.
 #[inline(always)]
 pub(crate) fn hand_over(cell: Request, outcome: Outcome, owner: &impl Owner) {
     // SAFETY: the caller is the worker that has run the request.
@@ -107,7 +107,7 @@ pub(crate) fn hand_over(cell: Request, outcome: Outcome, owner: &impl Owner) {
 pub(crate) fn see_to(cell: Request, finished: Finished, owner: &impl Owner) {
     match finished {
         Finished::Done => {}
-        // The handle went in the last moment, after the coroutine has looked whether anybody wants the result.
+        // The handle was dropped in the last moment, after the coroutine has checked whether anybody wants the result.
         Finished::Forgotten => drop_off_worker(cell),
         Finished::Tell => owner.tell(cell),
         Finished::Joined { tell } => {
@@ -124,8 +124,8 @@ pub(crate) fn see_to(cell: Request, finished: Finished, owner: &impl Owner) {
 }
 
 /// Drops the result of a request that has ended with `state`.
-pub(crate) fn drop_left(cell: Request, state: Snapshot) {
-    // SAFETY: the request has ended, and the caller is who takes what it left.
+pub(crate) fn drop_left(cell: Request, state: StateSnapshot) {
+    // SAFETY: the request has ended, and the caller alone takes what it left.
     unsafe {
         match state.outcome() {
             Some(Outcome::Returned) => (cell.vtable.get().drop_result)(cell),
@@ -137,7 +137,7 @@ pub(crate) fn drop_left(cell: Request, state: Snapshot) {
 
 /// [`drop_left`], and the handle's reference to the cell, also when a destructor panics.
 #[inline]
-pub(crate) fn drop_left_and_let_go(cell: Request, state: Snapshot) {
+pub(crate) fn drop_left_and_let_go(cell: Request, state: StateSnapshot) {
     struct LetGo(Request);
     impl Drop for LetGo {
         fn drop(&mut self) {
@@ -182,7 +182,7 @@ fn drop_on_a_thread(left: Left) {
 }
 
 /// Result that nobody wants, by its cell and the state in which it ended, with the runtime's reference.
-struct Left(Request, Snapshot);
+struct Left(Request, StateSnapshot);
 
 impl Drop for Left {
     fn drop(&mut self) {

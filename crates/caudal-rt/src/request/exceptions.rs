@@ -1,16 +1,16 @@
-//! C++ exceptions in flight, which their library keeps per thread and a coroutine takes along at a switch.
+//! C++ exceptions in flight, which their library keeps per thread and a coroutine takes along. Called at each switch.
 //!
-//! There is one C++ runtime to a process, and it is looked for when a runtime starts:
+//! There is one C++ runtime to a process, and it is searched for when a runtime starts:
 //!
 //! 1. By a weak reference, which the linker or the loader resolves: where this code is linked with a C++ runtime, also one inside of
 //!    the program (`-static-libstdc++`), or is loaded along with one.
 //! 2. Among the names that all of the process sees.
-//! 3. In every object that is loaded, whoever has loaded it for himself (`RTLD_LOCAL`).
+//! 3. In every object that is loaded, also in those whose names others do not see (`RTLD_LOCAL`).
 //!
-//! *One that is loaded later*, with a plug-in, is found before the first switch that could mix up exceptions. Who throws or catches has the
-//! C++ runtime's thread-locals made for his thread, and the C library notes that the thread knows of them: in the first word of the thread's
+//! *One that is loaded later*, with a plug-in, is found before the first switch that could mix up exceptions. A throw or catch makes the
+//! C++ runtime's thread-locals of its thread, and the C library notes that the thread knows of them: in the first word of the thread's
 //! table of thread-locals, which grows with what is loaded ([`thread_locals_known`]). While no C++ runtime is known, each switch compares that
-//! word with what it was at the last look, and looks again if it has grown: two loads more.
+//! word with its value at the last search, and searches again if it has grown: two loads more.
 //!
 //! *What is left*: a C++ runtime whose thread-locals need not be made, for they are in the room that each thread has from its beginning
 //! (`-ftls-model=initial-exec`, or TLS descriptors). No library of GCC's or LLVM's is built so. And one inside of a shared object that shows no
@@ -35,19 +35,19 @@ type GetGlobals = unsafe extern "C" fn() -> *mut CxaGlobals;
 /// `__cxa_get_globals`, where a C++ runtime is in the process; else null.
 static GET_GLOBALS: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Value of [`thread_locals_known`] at the last look.
+/// Value of [`thread_locals_known`] at the last search.
 static KNOWN_THEN: AtomicUsize = AtomicUsize::new(0);
 
 const NAME: &CStr = c"__cxa_get_globals";
 
-/// Looks for a C++ runtime; a runtime does so when it starts.
-pub(crate) fn look_for_cxx() {
-    // What is loaded while this looks is looked for again.
+/// Finds the C++ runtime of the process, if there is one; called when a runtime of ours starts.
+pub(crate) fn find_cxx() {
+    // What is loaded during this search is found by the next one.
     KNOWN_THEN.fetch_max(thread_locals_known(), Ordering::Relaxed);
     // SAFETY: the name is a C string.
     let seen_by_all = || unsafe { libc::dlsym(libc::RTLD_DEFAULT, NAME.as_ptr()) };
-    let ways: [&dyn Fn() -> *mut c_void; 3] = [&linked, &seen_by_all, &in_any_object];
-    let found = ways.into_iter().map(|look| look()).find(|found| !found.is_null());
+    let searches: [&dyn Fn() -> *mut c_void; 3] = [&linked, &seen_by_all, &in_any_object];
+    let found = searches.into_iter().map(|search| search()).find(|found| !found.is_null());
     GET_GLOBALS.store(found.unwrap_or(ptr::null_mut()), Ordering::Relaxed);
 }
 
@@ -64,11 +64,11 @@ fn thread_locals_known() -> usize {
     unsafe { table.as_ref() }.copied().unwrap_or(0)
 }
 
-/// The C++ runtime that this thread has come to know since the last look.
+/// The C++ runtime that this thread has come to know since the last search.
 #[cold]
 #[inline(never)]
 fn loaded_since() -> *mut c_void {
-    look_for_cxx();
+    find_cxx();
     GET_GLOBALS.load(Ordering::Relaxed)
 }
 
@@ -89,7 +89,7 @@ fn linked() -> *mut c_void {
 
 /// The name in any object that is loaded, which then stays for as long as the process; null if none has it.
 fn in_any_object() -> *mut c_void {
-    unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
+    unsafe extern "C" fn visit(object: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
         // SAFETY: as `dl_iterate_phdr` says, and the file's name is a C string that lives as long as the object.
         unsafe {
             let found = &mut *found.cast::<Found>();
@@ -107,8 +107,8 @@ fn in_any_object() -> *mut c_void {
     }
 
     let mut found = Found { function: ptr::null_mut(), file: ptr::null() };
-    // SAFETY: the answer lives during the call, and `look` does not unwind.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
+    // SAFETY: the answer lives during the call, and `visit` does not unwind.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut found).cast()) };
     if !found.file.is_null() {
         // SAFETY: a C string, by which the loader knows the object: no file is opened, and no code of it runs.
         unsafe { libc::dlopen(found.file, libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE) };

@@ -54,7 +54,7 @@ impl<F: FnOnce() -> R, R> Job<F, R> {
     }
 
     unsafe fn drop_job(cell: Request) {
-        // SAFETY: who ended the waiting request calls this once, instead of `run`.
+        // SAFETY: the thread that ended the waiting request calls this once, instead of `run`.
         drop(unsafe { take::<F>(cell) });
     }
 

@@ -3,6 +3,7 @@
 pub mod carry;
 mod cell;
 pub(crate) mod class;
+mod clean_up;
 pub(crate) mod coroutine;
 pub(crate) mod ending;
 pub(crate) mod exceptions;
@@ -14,13 +15,12 @@ mod pool;
 mod refs;
 mod state;
 mod storage;
-mod will;
 
 pub(crate) use cell::{Header, Join, Request};
+pub(crate) use clean_up::{CleanUp, CleanUpChain, CleanUpGuard};
 pub(crate) use coroutine::Coroutine;
 pub(crate) use job::{fill, payload_at, payload_of, put_payload, result_of, take_job};
 #[cfg(all(test, loom))]
 pub(crate) use pool::Cells;
-pub(crate) use pool::{allocate, allocate_outlined, for_each, look_ahead, send_home};
-pub(crate) use state::{Finished, NOWHERE, Outcome, Phase, Place, Reference, Snapshot, Unended, Wanted};
-pub(crate) use will::{Estate, Leave, Will};
+pub(crate) use pool::{allocate, allocate_outlined, for_each, prepare_next, send_home};
+pub(crate) use state::{Finished, NOWHERE, Outcome, Phase, Place, Reference, StateSnapshot, Unended, Wanted};

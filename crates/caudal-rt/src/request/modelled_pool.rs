@@ -17,7 +17,7 @@ thread_local! {
 }
 
 shared_static! {
-    /// Cells that have been made: who looks through all of them sees those, as the lock of the real list has it.
+    /// Cells that have been made: whoever visits all of them sees those, as the lock of the real list has it.
     static MADE: AtomicUsize = AtomicUsize::new(0);
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn allocate_outlined() -> Request {
     allocate()
 }
 
-pub(crate) fn look_ahead() {}
+pub(crate) fn prepare_next() {}
 
 pub(crate) fn release(cell: Request) {
     // The next request's submitter writes there.

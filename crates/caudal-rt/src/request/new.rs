@@ -1,4 +1,4 @@
-//! New requests: a free cell, filled with a closure.
+//! New requests: a free cell, filled with a closure. Called by submissions and sources.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,5 @@
-//! The pool of cells, for submissions: memory that is made once and never unmapped, a home for each thread that submits.
+//! The pool of cells: memory that is made once and never unmapped, a home for each thread that submits. Called by submissions, and at the
+//! end of each request.
 //!
 //! Cells become free elsewhere, on the worker where their request ended. They go back by *magazines*: a free cell whose storage
 //! holds the addresses of up to [`ROUNDS`] others.
@@ -10,7 +11,7 @@
 //!  └───────────────┘                        └───────────────────────┘          └─────────┘
 //! ```
 //!
-//! A chain of single cells would be the plain way. But each link of it lies in a line that the other core wrote last, and can
+//! A chain of single cells would be the plain solution. But each link of it lies in a line that the other core wrote last, and can
 //! only be asked for when the one before has come: some 100 ns a cell. The addresses in a magazine are known together, and
 //! their lines are fetched together.
 //!
@@ -37,11 +38,11 @@ const ROUNDS: usize = INLINE_BYTES / size_of::<Request>();
 pub(super) struct Home {
     /// Magazines, each with its number of addresses in `task`.
     returned: TakeAllStack<Header>,
-    own: UnsafeCell<Own>,
+    own: UnsafeCell<HomeState>,
 }
 
 /// Part of a home that only its owner touches.
-struct Own {
+struct HomeState {
     magazines: TakeAll<Header>,
     /// The cell that is given out next, whose lines have been asked for.
     ready: Option<Request>,
@@ -93,7 +94,8 @@ fn with_home<R>(then: impl FnOnce(&'static Home) -> R) -> R {
             let unused = UNUSED.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
             Owned(unused.unwrap_or_else(|| {
                 let returned = TakeAllStack::new();
-                let own = UnsafeCell::new(Own { magazines: returned.take_all(), ready: None, open: None });
+                let own =
+                    UnsafeCell::new(HomeState { magazines: returned.take_all(), ready: None, open: None });
                 Box::leak(Box::new(Home { returned, own }))
             }))
         });
@@ -123,7 +125,7 @@ pub(crate) fn allocate() -> Request {
     })
 }
 
-/// As [`allocate`], for who may be a request: see [`look_ahead`].
+/// As [`allocate`], for a caller that may be a request: see [`prepare_next`].
 #[inline(never)]
 pub(crate) fn allocate_outlined() -> Request {
     allocate()
@@ -134,7 +136,7 @@ pub(crate) fn allocate_outlined() -> Request {
 /// Not inlined: a request that calls it may change its thread at the end of a section of the runtime's, and the code around must not
 /// keep the address of the first thread's pool.
 #[inline(never)]
-pub(crate) fn look_ahead() {
+pub(crate) fn prepare_next() {
     with_home(|home| {
         // SAFETY: as in `allocate`.
         let own = unsafe { &mut *home.own.get() };
@@ -146,7 +148,7 @@ pub(crate) fn look_ahead() {
 
 /// Opens the next magazine, and takes a cell out of it.
 #[inline(never)]
-fn open_magazine(home: &'static Home, own: &mut Own) -> Request {
+fn open_magazine(home: &'static Home, own: &mut HomeState) -> Request {
     let magazine = loop {
         if let Some(magazine) = own.magazines.next() {
             // SAFETY: addresses of cells are pushed there.
@@ -180,17 +182,17 @@ fn make_slab(home: &'static Home) {
     send_home();
 }
 
-/// Shows every cell of the process, whatever is in it: only its state word may be looked at.
+/// Shows every cell of the process, whatever is in it: only its state word may be read.
 #[cold]
 pub(crate) fn for_each(mut then: impl FnMut(Request)) {
-    // A copy: who ends requests runs their destructors, which may submit, and need another slab.
+    // A copy: the end of a request runs its destructors, which may submit, and need another slab.
     let slabs = SLABS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
     slabs.into_iter().flatten().for_each(|cell| then(Request::new(cell)));
 }
 
 /// Gives a cell that nobody refers to any more back to its home, with others.
 ///
-/// Not inlined, for the reason that [`look_ahead`] gives.
+/// Not inlined, for the reason that [`prepare_next`] gives.
 #[inline(never)]
 pub(crate) fn release(cell: Request) {
     // It may be called from a handler, into which this is inlined: no other request may come in between.

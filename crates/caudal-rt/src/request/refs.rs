@@ -1,4 +1,4 @@
-//! The end of a cell's references: whoever drops the last one sends the cell home.
+//! End of a cell's references: the thread that drops the last one sends the cell home. Called by queues, workers, handles and the helper.
 
 use super::cell::Request;
 use super::pool::release;

@@ -21,15 +21,15 @@
 //! | --- | --- | --- |
 //! | `Waiting` | nobody has started it | whoever wins the compare-and-swap: the worker that starts it, or a canceller |
 //! | `Started` | it has a coroutine | the worker that runs it, or whoever gives it up |
-//! | `Ending` | it has an outcome; its closure is being dropped, or the will of its coroutine executed | the bearer of [`Unended`] |
+//! | `Ending` | it has an outcome; its closure is being dropped, or the clean-up of its coroutine run | the bearer of [`Unended`] |
 //! | `Done` | it has ended | nobody; the result belongs to the handle, or without a handle to whoever ended the request |
 //!
 //! # Place
 //!
-//! The worker where the request is, and that worker's runtime, are in the same word. A canceller learns from the one compare-and-swap
-//! that wins whose count of unfinished requests is one too high. A notice may come late, when the cell has become a request of another
-//! runtime, whose workers the notifier does not know: it looks at the runtime first. And a shutdown finds the requests of a worker that
-//! does not answer ([`Snapshot::is_at`]). Runtime 0: it is at no worker yet.
+//! The worker where the request is, and that worker's runtime, are in the same word. A canceller learns from the compare-and-swap
+//! that wins which worker's count of unfinished requests is one too high. A notice may come late, when the cell has become a request of another
+//! runtime, whose workers the notifier does not know: it compares the runtime first. And a shutdown finds the requests of a worker that
+//! does not answer ([`StateSnapshot::is_at`]). Runtime 0: it is at no worker yet.
 //!
 //! # References
 //!
@@ -169,10 +169,10 @@ pub(crate) enum Finished {
     },
 }
 
-/// Duty to end a request that is in phase `Ending`: its bearer drops the closure, or executes the will, and calls [`State::end`].
+/// Duty to end a request that is in phase `Ending`: its bearer drops the closure, or runs the clean-up, and calls [`State::end`].
 #[derive(Debug)]
 #[must_use = "nobody hears of the request's end before `State::end`"]
-pub(crate) struct Unended(Snapshot);
+pub(crate) struct Unended(StateSnapshot);
 
 impl Unended {
     /// The worker where the request was.
@@ -183,15 +183,15 @@ impl Unended {
 
 /// The word at some moment.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Snapshot(u64);
+pub(crate) struct StateSnapshot(u64);
 
-impl std::fmt::Debug for Snapshot {
+impl std::fmt::Debug for StateSnapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?}, {:#018x}", self.phase(), self.0)
     }
 }
 
-impl Snapshot {
+impl StateSnapshot {
     #[inline]
     pub(crate) fn phase(self) -> Phase {
         match self.0 & PHASE {
@@ -213,7 +213,7 @@ impl Snapshot {
         self.0 & PHASE == DONE
     }
 
-    /// Does it wait, and has nobody a handle who could cancel it?
+    /// Does it wait, without a handle by which it could be cancelled?
     #[inline(always)]
     pub(crate) fn waits_without_handle(self) -> bool {
         self.0 & (HANDLE | PHASE) == WAITING
@@ -296,7 +296,7 @@ impl Snapshot {
         match (self.has_handle(), self.is_joined()) {
             (false, _) => done,
             (true, false) => told - RUNTIME,
-            // The cell is needed until it is known who waits.
+            // The cell is needed until its waiter is known.
             (true, true) => told,
         }
     }
@@ -314,11 +314,11 @@ impl State {
 
     /// The word, with acquire ordering.
     #[inline]
-    pub(crate) fn load(&self) -> Snapshot {
-        Snapshot(self.0.load(Ordering::Acquire))
+    pub(crate) fn load(&self) -> StateSnapshot {
+        StateSnapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// Makes it that of a request that waits, at no worker yet.
+    /// Makes it the word of a request that waits, at no worker yet.
     ///
     /// # Safety
     /// The cell is the caller's alone, and free: references that others have would be lost.
@@ -334,7 +334,7 @@ impl State {
 
     /// Notes that the request, which the caller has taken out of a queue, is at `place` now; `false` if it has ended there.
     ///
-    /// A started one in an inbox is on its way to whoever takes it. It is not parked, so nobody who wakes it looks at the place.
+    /// A started one in an inbox is on its way to whoever takes it. It is not parked, so nobody who wakes it reads the place.
     #[inline]
     #[must_use = "a request that has ended goes nowhere"]
     pub(crate) fn move_to(&self, place: Place) -> bool {
@@ -405,8 +405,8 @@ impl State {
 
     /// Nobody is to be told any more; the word before.
     #[must_use = "the helper may be telling already"]
-    pub(crate) fn stop_telling(&self) -> Snapshot {
-        Snapshot(self.0.fetch_and(!TELL, Ordering::AcqRel))
+    pub(crate) fn stop_telling(&self) -> StateSnapshot {
+        StateSnapshot(self.0.fetch_and(!TELL, Ordering::AcqRel))
     }
 
     /// Asks for the request's end. `false`: it has ended.
@@ -420,17 +420,17 @@ impl State {
         self.0.fetch_or(CANCEL, Ordering::AcqRel);
     }
 
-    /// Moves the phase from waiting to ending with `outcome`, if the word is as `wanted`: who has no reference may find another request
+    /// Moves the phase from waiting to ending with `outcome`, if the word is as `wanted`: a caller without a reference may find another request
     /// in the cell. The bearer of the answer has [`Reference::Ender`]; the queue that holds the cell keeps its own reference.
     #[inline]
     #[must_use = "the request has to be ended"]
     pub(crate) fn end_waiting_if(
         &self,
         outcome: Outcome,
-        wanted: impl Fn(Snapshot) -> bool,
+        wanted: impl Fn(StateSnapshot) -> bool,
     ) -> Option<Unended> {
         let ending = ENDING | ENDER | (outcome as u64) << OUTCOME_SHIFT;
-        let may = |state: u64| state & PHASE == WAITING && wanted(Snapshot(state));
+        let may = |state: u64| state & PHASE == WAITING && wanted(StateSnapshot(state));
         self.change(|state| may(state).then_some((state & !PHASE) | ending)).ok().map(Unended)
     }
 
@@ -438,16 +438,16 @@ impl State {
     /// again.
     #[cold]
     #[must_use = "the request has to be ended"]
-    pub(crate) fn give_up(&self, wanted: impl Fn(Snapshot) -> bool) -> Option<Unended> {
+    pub(crate) fn give_up(&self, wanted: impl Fn(StateSnapshot) -> bool) -> Option<Unended> {
         let ending = ENDING | LEAKED | (Outcome::Abandoned as u64) << OUTCOME_SHIFT;
-        let may = |state: u64| state & PHASE == STARTED && wanted(Snapshot(state));
+        let may = |state: u64| state & PHASE == STARTED && wanted(StateSnapshot(state));
         self.change(|state| may(state).then_some((state & !PHASE) | ending)).ok().map(Unended)
     }
 
     /// Moves the phase from ending to done; the word before, by which the caller tells whoever waits. If somebody is to be told, the cell
     /// goes to the helper, and has its reference from here on.
     #[must_use = "somebody may wait for the end"]
-    pub(crate) fn end(&self, unended: Unended) -> Snapshot {
+    pub(crate) fn end(&self, unended: Unended) -> StateSnapshot {
         let _ = unended;
         let changed = self.change(|state| {
             let done = (state & !PHASE) | DONE;
@@ -470,7 +470,7 @@ impl State {
     /// The caller runs the request, and its result is in the storage. It does not touch the cell afterwards, but as the answer says.
     #[inline]
     pub(crate) unsafe fn finish(&self, outcome: Outcome) -> Finished {
-        let (Ok(before) | Err(before)) = self.change(|state| Some(Snapshot(state).ended(outcome)));
+        let (Ok(before) | Err(before)) = self.change(|state| Some(StateSnapshot(state).ended(outcome)));
         debug_assert!(before.is_started(), "{before:?}");
         before.left_to_do()
     }
@@ -500,12 +500,12 @@ impl State {
 
     /// Changes the word by `with` until it says no; the word before. One that said no was read without any ordering.
     #[inline]
-    fn change(&self, mut with: impl FnMut(u64) -> Option<u64>) -> Result<Snapshot, Snapshot> {
+    fn change(&self, mut with: impl FnMut(u64) -> Option<u64>) -> Result<StateSnapshot, StateSnapshot> {
         let mut state = self.0.load(Ordering::Relaxed);
         loop {
-            let Some(wanted) = with(state) else { return Err(Snapshot(state)) };
+            let Some(wanted) = with(state) else { return Err(StateSnapshot(state)) };
             match self.0.compare_exchange_weak(state, wanted, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(before) => return Ok(Snapshot(before)),
+                Ok(before) => return Ok(StateSnapshot(before)),
                 Err(other) => state = other,
             }
         }

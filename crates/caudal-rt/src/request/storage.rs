@@ -13,7 +13,7 @@ struct Bytes([u8; INLINE_BYTES]);
 /// See the [module](self).
 pub(super) struct Storage(UnsafeCell<MaybeUninit<Bytes>>);
 
-// SAFETY: all that safe code can get of it is an address; whoever reads or writes there says why it is its turn.
+// SAFETY: all that safe code can get of it is an address; whoever reads or writes there says why it may.
 unsafe impl Sync for Storage {}
 // SAFETY: as above; closures and results are `Send`.
 unsafe impl Send for Storage {}

@@ -1,4 +1,4 @@
-//! A condition variable that parks coroutines.
+//! A condition variable that parks coroutines. Handlers and other threads call it; it is public.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter as _};
 use super::{Mutex, MutexGuard, Parker, Patience, gave_up};
 use crate::base::primitives::{AtomicBool, Ordering};
 use crate::base::quiet::NoYield;
-use crate::request::Leave;
+use crate::request::CleanUp;
 
 /// End of a wait at a [`Condvar`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,8 @@ pub enum Woken {
 pub struct Condvar {
     /// The list is not empty; changed under its lock.
     ///
-    /// Who notifies reads it without. That is enough: a waiter queues while it has the mutex, so who has changed the condition
-    /// since, under the mutex, sees this set.
+    /// A notifier reads it without the lock. That is enough: a waiter queues while it has the mutex, so a notifier that has changed the
+    /// condition since, under the mutex, sees this set.
     waited_for: AtomicBool,
     list: Spin<List<Parker>>,
 }
@@ -125,9 +125,9 @@ impl Condvar {
                 self.notify_one();
             }
         };
-        let leave = Leave::by(&leave);
+        let clean_up = CleanUp::by(&leave);
         // Until it has the mutex again: a notification that it has got by then is for another one, if it is given up.
-        let will = node.waiter.entrust(&leave);
+        let registered = node.waiter.on_given_up(&clean_up);
         self.list.with(|list| {
             // SAFETY: nothing below unwinds before the node was taken off the list, or told.
             unsafe { list.push_back(&node) };
@@ -144,7 +144,7 @@ impl Condvar {
             _ => mutex.lock_or_cancelled(what),
         };
         let quiet = NoYield::enter();
-        drop(will);
+        drop(registered);
         match again {
             Ok(guard) => (guard, if notified { Woken::Notified } else { Woken::TimedOut }),
             Err(why) => {

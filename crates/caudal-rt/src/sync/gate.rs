@@ -1,12 +1,12 @@
-//! A gate that opens once: who waits at it goes on, and who comes later does not wait.
+//! A gate that opens once: those that wait at it go on, and those that come later do not wait. Called by scopes and oneshot channels.
 //!
-//! `open` is set, and waiters are queued, under the list's lock; so a waiter sees that the gate is open or is seen by who
-//! opens it. Opening is Release and passing Acquire: what came before the one is over for the other.
+//! `open` is set, and waiters are queued, under the list's lock; so either a waiter sees that the gate is open, or the thread that
+//! opens the gate sees the waiter. Opening is Release and passing Acquire: what came before the one is over for the other.
 
 use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter};
 use crate::base::primitives::{AtomicBool, Ordering};
 use crate::base::quiet::NoYield;
-use crate::request::Leave;
+use crate::request::CleanUp;
 
 /// See the [module](self).
 pub(crate) struct Gate<W> {
@@ -46,8 +46,8 @@ impl<W: Waiter> Gate<W> {
     #[cold]
     fn pass_slowly(&self, node: &Node<W>) -> Result<(), GaveUp> {
         let leave = || _ = self.list.with(|list| list.remove(node));
-        let leave = Leave::by(&leave);
-        let _will = node.waiter.entrust(&leave);
+        let clean_up = CleanUp::by(&leave);
+        let _registered = node.waiter.on_given_up(&clean_up);
         let queued = self.list.with(|list| {
             let closed = !self.open.load(Ordering::Acquire);
             if closed {

@@ -15,12 +15,12 @@
 //! | state | links and note belong to | moved on by |
 //! | --- | --- | --- |
 //! | free | the waiter, on whose stack it is | the waiter, which puts it on the list |
-//! | queued | who holds the list's lock | the waiter, which takes it off again; or who wakes, which claims it |
-//! | claimed | who claimed it, until it has told it | who claimed it, by [`Waiter::tell`] |
+//! | queued | the thread that holds the list's lock | the waiter, which takes it off again; or the waker, which claims it |
+//! | claimed | the waker, until it has told the waiter | the waker, by [`Waiter::tell`] |
 //! | told | the waiter | |
 //!
 //! *Why a node is never touched after its waiter has gone*: a waiter leaves only if it took its node off the list itself, or
-//! was told. Both it and who claims do so under the lock, so just one of them does. Telling is the last access: all that is
+//! was told. Both it and the waker do so under the lock, so just one of them does. Telling is the last access: all that is
 //! still wanted of a node is read before. And nothing unwinds out of a wait: it is asked beforehand whether the caller may
 //! park at all ([`Current::must_be_free`](crate::kernel::context::Current::must_be_free)).
 //!
@@ -28,10 +28,10 @@
 //! waits to be told, which comes without delay, and keeps it or passes it on. So nothing that is handed over gets lost.
 //!
 //! *A waiter that is given up* (its stack is leaked at the end of its runtime; nobody runs it again, and the lock may outlive it) leaves a
-//! will: what is to be done in its place ([`Waiter::entrust`]). That takes its node off the list, or passes on what it was given.
+//! clean-up ([`Waiter::on_given_up`]), which is run in its place: it takes the node off the list, or passes on what the waiter was given.
 //!
-//! Claiming, telling, and all that is between them and a will's end is not pre-empted ([`NoYield`]): whom nobody tells, and who was
-//! claimed, waits for ever, and what is passed on twice is had twice.
+//! Nothing pre-empts a thread from when it claims a waiter until it has told that one and the clean-up is off its chain ([`NoYield`]): a
+//! waiter that was claimed and is never told waits for ever, and two would have what is passed on twice.
 //!
 //! *The lock* is held for some ten instructions, and never while a coroutine could be pre-empted
 //! ([`NoYield`]): a second coroutine of the same worker would spin for ever. A thread that the operating
@@ -42,7 +42,7 @@ use std::ptr::{self, NonNull};
 
 use crate::base::primitives::{AtomicBool, AtomicU32, Ordering, UnsafeCell, spin_loop};
 use crate::base::quiet::NoYield;
-use crate::request::{Leave, Will};
+use crate::request::{CleanUp, CleanUpGuard};
 
 /// Why a waiter does not wait any longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +55,8 @@ pub(crate) enum GaveUp {
 
 /// A coroutine or thread that waits, or what stands for it in a model.
 pub(crate) trait Waiter: Sized {
-    /// If the waiter is given up before the will is dropped, `leave` is done in its place, once.
-    fn entrust<'a>(&'a self, leave: &'a Leave<'a>) -> Will<'a>;
+    /// Has `clean_up` run in the place of the waiter, once, if that is given up before the guard is dropped.
+    fn on_given_up<'a>(&'a self, clean_up: &'a CleanUp<'a>) -> CleanUpGuard<'a>;
     /// Waits until it is told, or gives up.
     fn wait(&self) -> Result<(), GaveUp>;
     /// Waits until it is told, whatever happens: somebody has claimed its node.
@@ -76,7 +76,7 @@ pub(crate) struct Node<W> {
     next: std::cell::Cell<*mut Node<W>>,
     queued: std::cell::Cell<bool>,
     claimed: std::cell::Cell<bool>,
-    /// A word between who waits and who wakes, for the primitive. Ordered by the lock, and by telling.
+    /// A word between waiter and waker, for the primitive. Ordered by the lock, and by telling.
     note: AtomicU32,
     pub(crate) waiter: W,
     _pinned: PhantomPinned,
@@ -125,7 +125,7 @@ impl<W> List<W> {
 
     /// The first node.
     pub(crate) fn first(&self) -> Option<&Node<W>> {
-        // SAFETY: queued nodes are valid, and belong to who holds the lock.
+        // SAFETY: queued nodes are valid, and belong to the thread that holds the lock.
         unsafe { self.head.as_ref() }
     }
 
@@ -241,8 +241,8 @@ impl<W: Waiter> Claimed<W> {
     }
 }
 
-/// How often to look at a lock before the system may run something else: a few µs.
-const LOOKS: u32 = 200;
+/// How often to poll a lock before the system may run something else: a few µs.
+const POLLS: u32 = 200;
 
 /// Something small under a spin lock. See the [module](self).
 pub(crate) struct Spin<T> {
@@ -250,7 +250,7 @@ pub(crate) struct Spin<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is touched by who holds the lock alone.
+// SAFETY: only the thread that holds the lock touches the value.
 unsafe impl<T: Send> Sync for Spin<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Send for Spin<T> {}
@@ -265,12 +265,12 @@ impl<T> Spin<T> {
     /// Runs `then` with the lock held. It must be short, call nothing of others, and not panic.
     pub(crate) fn with<R>(&self, then: impl FnOnce(&mut T) -> R) -> R {
         let _quiet = NoYield::enter();
-        let mut looks = 0;
-        // Not a swap: one that fails writes, which takes the line from who is about to free it.
+        let mut polls = 0;
+        // Not a swap: one that fails writes, which takes the line from the thread that is about to free it.
         while self.locked.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             while self.locked.load(Ordering::Relaxed) {
-                looks += 1;
-                wait_a_moment(looks);
+                polls += 1;
+                wait_a_moment(polls);
             }
         }
         let result = self.access(then);
@@ -294,13 +294,13 @@ impl<T> Spin<T> {
 }
 
 #[cfg(not(loom))]
-fn wait_a_moment(looks: u32) {
-    if looks.is_multiple_of(LOOKS) { std::thread::yield_now() } else { spin_loop() }
+fn wait_a_moment(polls: u32) {
+    if polls.is_multiple_of(POLLS) { std::thread::yield_now() } else { spin_loop() }
 }
 
-/// In a model every look lets the others run.
+/// In a model every poll lets the others run.
 #[cfg(loom)]
-fn wait_a_moment(_looks: u32) {
-    let _ = (LOOKS, spin_loop as fn());
+fn wait_a_moment(_polls: u32) {
+    let _ = (POLLS, spin_loop as fn());
     loom::thread::yield_now();
 }

@@ -1,12 +1,12 @@
-//! The word and the waiters of a mutex.
+//! The word and the waiters of a mutex. Called by [`Mutex`](crate::sync::Mutex), and by models.
 //!
 //! # States
 //!
 //! | bit | meaning | set by | cleared by |
 //! | --- | --- | --- | --- |
-//! | `LOCKED` | somebody has it | who takes it, by compare-and-swap; who hands it on leaves it | who has it |
-//! | `QUEUED` | the list is not empty | who queues, under the list's lock | who empties the list, under its lock |
-//! | `WOKEN` | one waiter was woken to try, and has not tried yet | who unlocks, under the list's lock | that waiter |
+//! | `LOCKED` | somebody has it | the one that takes it, by compare-and-swap; a hand-off leaves it set | its owner |
+//! | `QUEUED` | the list is not empty | a waiter that queues, under the list's lock | the one that empties the list, under its lock |
+//! | `WOKEN` | one waiter was woken to try, and has not tried yet | the unlocker, under the list's lock | that waiter |
 //!
 //! # Protocol
 //!
@@ -15,14 +15,14 @@
 //! claim the first waiter, free the mutex with `WOKEN` set, and tell that waiter, which tries. If it comes too late it queues as
 //! the first, asking for a hand-off: the next unlock leaves `LOCKED` set and gives the mutex to it.
 //!
-//! *Why barging*: under a strict hand-off every request that comes while one waits has to park, and each section then costs a
-//! turn of the worker's queue: the convoy never dissolves. A section takes less than a quantum, so most requests that run
-//! take the lock, leave it, and never wait. *Why nobody starves*: who was woken and came too late once is given the mutex by
-//! whoever has it then. At most one waiter is on its way at a time, so those who came too late do not overtake one another.
+//! *Why barging*: under a strict hand-off every request that comes while one waits has to park, and each section then takes a
+//! pass through the worker's queue: the convoy never dissolves. A section takes less than a quantum, so most requests that run
+//! take the lock, leave it, and never wait. *Why nobody starves*: a waiter that was woken and came too late once is given the mutex by
+//! its next owner. At most one waiter is on its way at a time, so those who came too late do not overtake one another.
 //!
 //! *Why no wake-up is lost*: `QUEUED` is set by a compare-and-swap that finds `LOCKED`, with the list's lock held until the node is
-//! there. Who has the mutex then cannot leave by the fast path, and waits for that lock before it looks. With `WOKEN` set
-//! it need not look: the woken waiter takes the mutex or, in the same way, sets `QUEUED` anew as it clears `WOKEN`; if it gives
+//! there. The owner of the mutex then cannot leave by the fast path, and waits for that lock before it reads the queue. With `WOKEN` set
+//! it need not read the queue: the woken waiter takes the mutex or, in the same way, sets `QUEUED` anew as it clears `WOKEN`; if it gives
 //! up instead and the mutex is free, it wakes the next one itself.
 //!
 //! Under the list's lock, whoever has the mutex knows the word: barging needs `LOCKED` clear, and everything else needs the lock.
@@ -32,7 +32,7 @@
 use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter};
 use crate::base::primitives::{AtomicU32, Ordering};
 use crate::base::quiet::NoYield;
-use crate::request::Leave;
+use crate::request::CleanUp;
 
 const LOCKED: u32 = 1;
 const QUEUED: u32 = 2;
@@ -110,9 +110,9 @@ impl<W: Waiter> RawLock<W> {
     #[cold]
     fn lock_slowly(&self, node: &Node<W>) -> Result<(), GaveUp> {
         let leave = || self.leave(node);
-        let leave = Leave::by(&leave);
+        let clean_up = CleanUp::by(&leave);
         loop {
-            let will = node.waiter.entrust(&leave);
+            let registered = node.waiter.on_given_up(&clean_up);
             if self.take_or_queue(node) {
                 return Ok(());
             }
@@ -122,7 +122,7 @@ impl<W: Waiter> RawLock<W> {
             }
             node.waiter.wait_to_be_told();
             let _quiet = NoYield::enter();
-            drop(will);
+            drop(registered);
             if node.note() == HAS_IT || self.take(WOKEN) {
                 return match waited {
                     // It is cancelled, and has it: the next one gets it.
@@ -221,7 +221,7 @@ impl<W: Waiter> RawLock<W> {
         self.word.store(left | queued, Ordering::Release);
     }
 
-    /// The woken waiter gives up, and the mutex was taken when it looked: if that is free by now, nobody else would wake the next.
+    /// The woken waiter gives up, and the mutex was taken when it tried: if that is free by now, nobody else would wake the next.
     #[cold]
     fn pass_on(&self) {
         let _quiet = NoYield::enter();

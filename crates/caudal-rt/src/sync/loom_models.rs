@@ -1,5 +1,5 @@
 //! Every interleaving of a few threads at a lock, permits and a gate, up to a number of switches that nobody asked for. What
-//! waits is a thread of the model; some give up after one look.
+//! waits is a thread of the model; some give up after one poll.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p caudal-rt --profile loom --target-dir target/loom --lib loom
@@ -18,7 +18,7 @@ use super::gate::Gate;
 use super::list::{GaveUp, Node, Waiter};
 use super::lock::RawLock;
 use super::permits::{NoPermits, Permits};
-use crate::request::{Estate, Leave, Will};
+use crate::request::{CleanUp, CleanUpChain, CleanUpGuard};
 
 /// A thread of the model.
 struct Modelled {
@@ -26,14 +26,20 @@ struct Modelled {
     thread: Thread,
     /// Why it gives up when it was not told at once; `None`: it does not.
     gives_up: Option<GaveUp>,
-    /// It is given up when it waits: then its will is executed, and it unwinds, as nothing else does out of a wait.
+    /// It is given up when it waits: then its clean-up is run, and it unwinds, as nothing else does out of a wait.
     doomed: bool,
-    will: Cell<*const Leave<'static>>,
+    clean_ups: Cell<*const CleanUp<'static>>,
 }
 
 fn patient() -> Modelled {
-    let will = Cell::new(std::ptr::null());
-    Modelled { told: AtomicBool::new(false), thread: thread::current(), gives_up: None, doomed: false, will }
+    let clean_ups = Cell::new(std::ptr::null());
+    Modelled {
+        told: AtomicBool::new(false),
+        thread: thread::current(),
+        gives_up: None,
+        doomed: false,
+        clean_ups,
+    }
 }
 
 /// On a node that stays for ever, as that of a request which is given up does.
@@ -46,13 +52,13 @@ fn or_given_up<T>(wait: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(wait)).ok()
 }
 
-impl Estate for Modelled {
-    fn innermost(&self) -> *const Leave<'static> {
-        self.will.get()
+impl CleanUpChain for Modelled {
+    fn innermost(&self) -> *const CleanUp<'static> {
+        self.clean_ups.get()
     }
 
-    fn set_innermost(&self, leave: *const Leave<'static>) {
-        self.will.set(leave);
+    fn set_innermost(&self, clean_up: *const CleanUp<'static>) {
+        self.clean_ups.set(clean_up);
     }
 }
 
@@ -61,14 +67,14 @@ fn impatient(why: GaveUp) -> Modelled {
 }
 
 impl Waiter for Modelled {
-    fn entrust<'a>(&'a self, leave: &'a Leave<'a>) -> Will<'a> {
-        Will::new(self.doomed.then_some(self as &dyn Estate), leave)
+    fn on_given_up<'a>(&'a self, clean_up: &'a CleanUp<'a>) -> CleanUpGuard<'a> {
+        CleanUpGuard::new(self.doomed.then_some(self as &dyn CleanUpChain), clean_up)
     }
 
     fn wait(&self) -> Result<(), GaveUp> {
         if self.doomed {
             // SAFETY: nobody else gives the waiter up, which ends its thread below.
-            unsafe { self.execute() };
+            unsafe { self.run_all() };
             resume_unwind(Box::new("given up"));
         }
         match self.gives_up {

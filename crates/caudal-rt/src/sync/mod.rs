@@ -2,7 +2,7 @@
 //!
 //! | instead of | take | because |
 //! | --- | --- | --- |
-//! | `std::sync::Mutex`, `parking_lot::Mutex` | [`Mutex`] | who waits for those looks again at times, and nobody sees to it that it gets its turn |
+//! | `std::sync::Mutex`, `parking_lot::Mutex` | [`Mutex`] | a waiter polls those at times, and nothing makes sure that it ever gets one |
 //! | `std::sync::RwLock` | [`RwLock`] | the same |
 //! | `std::sync::Condvar` | [`Condvar`] | the same |
 //! | `std::sync::mpsc` | [`mpsc`], [`oneshot`] | the same |
@@ -19,7 +19,7 @@
 //!
 //! *Cancellation*: a request that is cancelled while it waits here unwinds, and its handle answers
 //! [`Failure::Cancelled`](crate::Failure::Cancelled). It leaves every queue; a lock, a permit or a wake-up that was on its way to it
-//! goes to the next one; a value stays in its channel. A call that has nothing to wait for does not look, but for
+//! goes to the next one; a value stays in its channel. A call that has nothing to wait for does not check for it, but for
 //! [`Receiver::recv`](mpsc::Receiver::recv).
 //!
 //! *No poisoning*: a request that panics drops its guards, which frees the locks; what they protected is as the panic left it.

@@ -5,7 +5,7 @@
 //! memory, which is made at the start, suffices. Senders get room in the order in which they came.
 //!
 //! *Why nothing is lost*: a value is the sender's until it is in the queue, and in the queue until the receiver has it; a wake-up
-//! never carries one. The receiver queues itself under the lock of the queue, after it has seen that this is empty; so who
+//! never carries one. The receiver queues itself under the lock of the queue, after it has seen that this is empty; so a sender that
 //! puts in the next value sees it. When one side goes, it says so under that lock: a sender that comes later gets its value
 //! back, and a receiver that waits is woken.
 
@@ -19,7 +19,7 @@ use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter as _};
 use super::permits::{NoPermits, PERMITS_MAX, Permits};
 use super::{Parker, Patience, gave_up};
 use crate::base::quiet::NoYield;
-use crate::request::Leave;
+use crate::request::CleanUp;
 
 /// Why a value was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -248,8 +248,8 @@ impl<T> Receiver<T> {
     fn wait(&mut self, node: &Node<Parker>) -> Result<T, NotReceived> {
         let channel = Arc::clone(&self.channel);
         let leave = || _ = channel.queue.with(|queue| queue.receiver.remove(node));
-        let leave = Leave::by(&leave);
-        let _will = node.waiter.entrust(&leave);
+        let clean_up = CleanUp::by(&leave);
+        let _registered = node.waiter.on_given_up(&clean_up);
         let queued = channel.queue.with(|queue| {
             let wait = queue.values.is_empty() && !queue.senders_gone;
             if wait {

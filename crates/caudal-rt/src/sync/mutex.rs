@@ -1,4 +1,4 @@
-//! A mutex that parks coroutines.
+//! A mutex that parks coroutines. Handlers and other threads call it; its protocol is in `lock.rs`.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::{GaveUp, Parker, Patience, TimedOut, gave_up};
 /// A mutex that parks the request and never its worker. A request may be pre-empted while it holds the guard: others that want
 /// it wait, and the worker runs whoever can run.
 ///
-/// Taking it is one compare-and-swap when it is free. Who finds it taken queues; the first of the queue is woken when it becomes
+/// Taking it is one compare-and-swap when it is free. A request that finds it taken queues; the first of the queue is woken when it becomes
 /// free, competes with requests that run, and is handed the mutex the next time if it came too late. So nobody starves, and a
 /// queue does not make everybody wait for its turn. It is not poisoned by panics; see [`crate::sync`].
 ///
@@ -106,7 +106,7 @@ impl<T: ?Sized> Mutex<T> {
         self.lock.is_locked()
     }
 
-    /// The value: who has the mutex by `&mut` shares it with nobody.
+    /// The value: an owner by `&mut` shares the mutex with nobody.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
@@ -119,7 +119,7 @@ impl<T: ?Sized> Mutex<T> {
         self.lock.unlock();
     }
 
-    /// A guard again, for who has the mutex and has forgotten its guard.
+    /// A guard again, for an owner that has forgotten its guard.
     pub(crate) fn adopt(&self) -> MutexGuard<'_, T> {
         debug_assert!(self.is_locked());
         self.guard()

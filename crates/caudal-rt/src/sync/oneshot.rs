@@ -1,12 +1,12 @@
-//! A channel for one value.
+//! A channel for one value. Handlers and other threads call it.
 //!
 //! | state | set by | the value belongs to |
 //! | --- | --- | --- |
 //! | `EMPTY` | | the sender |
 //! | `FULL` | the sender, when it has written the value | the receiver |
-//! | `TAKEN` | the receiver: it has the value, or is gone | who was there before: see below |
+//! | `TAKEN` | the receiver: it has the value, or is gone | its owner in the state before: see below |
 //!
-//! Both change the state by a swap, so who comes second sees the other: a sender that finds `TAKEN` takes its value back, a
+//! Both change the state by a swap, so the second one sees the other: a sender that finds `TAKEN` takes its value back, a
 //! receiver that goes and finds `FULL` drops the value. A gate (`gate.rs`) is opened when the value is there, or the sender is
 //! gone without one.
 

@@ -1,13 +1,14 @@
-//! Parkers: what waits in this crate is a coroutine, which is parked, or any other thread, which sleeps on a futex.
+//! Parkers: a waiter in this crate is a coroutine, which is parked, or any other thread, which sleeps on a futex. Locks, channels and scopes
+//! make one for each wait.
 //!
 //! The word by which a waiter is told is a [`Sleeper`].
 //!
 //! * A *coroutine* never sleeps by it. It is told by the word, then [`Shared::wake`], whose token makes its park return. The parker holds
-//!   a reference to its runtime, which who wakes takes over before it tells: so it wakes through the right runtime,
+//!   a reference to its runtime, which the waker takes over before it tells: so it wakes through the right runtime,
 //!   also from another one or none, and after that one has gone.
-//! * A *thread* looks for some 20 µs, then sleeps. Who finds it still looking has nothing more to do. Who finds it asleep would
-//!   pay 10 to 22 µs for the call that wakes it: another thread does that itself; a worker gives the parker to its runtime's
-//!   helper, which tells it within some 50 µs ([`Helper::wake_thread`]).
+//! * A *thread* polls the word for some 20 µs, then sleeps. Whoever tells it while it polls has nothing more to do. To wake it from
+//!   sleep takes a call of 10 to 22 µs: an ordinary thread makes it; a worker gives the parker to its runtime's helper instead, which
+//!   tells the waiter within some 50 µs ([`Helper::wake_thread`]).
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -20,11 +21,10 @@ use crate::kernel::Sleeper;
 use crate::kernel::context::{Current, current, of_worker, until};
 use crate::kernel::helper::{Asleep, Helper};
 use crate::kernel::shared::Shared;
-use crate::request::Request;
-use crate::request::{Estate, Leave, Will};
+use crate::request::{CleanUp, CleanUpChain, CleanUpGuard, Request};
 
-/// How often a thread looks before it goes to sleep: some 20 µs.
-const LOOKS_MAX: u32 = if cfg!(loom) { 1 } else { 2_000 };
+/// How often a thread polls its word before it goes to sleep: some 20 µs.
+const POLLS_MAX: u32 = if cfg!(loom) { 1 } else { 2_000 };
 
 /// See the [module](self).
 pub(crate) struct Parker {
@@ -40,7 +40,7 @@ enum Who {
     Thread,
 }
 
-/// How long it waits.
+/// Limit of a wait.
 #[derive(Clone, Copy)]
 pub(crate) enum Patience {
     /// Until it is told, or its request cancelled.
@@ -63,7 +63,7 @@ impl std::fmt::Debug for Parker {
 }
 
 impl Parker {
-    /// The caller, who is about to wait in `what`.
+    /// A parker for the caller, which is about to wait in `what`.
     ///
     /// # Panics
     /// Where a coroutine may not park: in a critical section, and while a panic unwinds; and on a worker that schedules.
@@ -75,7 +75,7 @@ impl Parker {
                 Who::Coroutine { cell: me.cell, shared: me.share() }
             }
             None => {
-                // The worker would wait for what only it can bring about.
+                // The worker would wait for something that only it can do.
                 assert!(
                     of_worker().is_none(),
                     "{what} on a worker outside of a request, in the destructor of what a request captured that never started: let \
@@ -126,7 +126,7 @@ impl Parker {
             Patience::For(span) => Instant::now().checked_add(span),
             Patience::Cancellable | Patience::Endless => None,
         };
-        for _ in 0..LOOKS_MAX {
+        for _ in 0..POLLS_MAX {
             if self.is_told() {
                 return Ok(());
             }
@@ -167,12 +167,12 @@ impl Parker {
 }
 
 impl Waiter for Parker {
-    fn entrust<'a>(&'a self, leave: &'a Leave<'a>) -> Will<'a> {
-        let estate: Option<&dyn Estate> = match &self.who {
+    fn on_given_up<'a>(&'a self, clean_up: &'a CleanUp<'a>) -> CleanUpGuard<'a> {
+        let chain: Option<&dyn CleanUpChain> = match &self.who {
             Who::Coroutine { cell, .. } => Some(&**cell),
             Who::Thread => None,
         };
-        Will::new(estate, leave)
+        CleanUpGuard::new(chain, clean_up)
     }
 
     fn wait(&self) -> Result<(), GaveUp> {
@@ -190,7 +190,7 @@ impl Waiter for Parker {
     }
 
     unsafe fn tell(this: NonNull<Parker>) {
-        // SAFETY: the caller has claimed it: it is valid until it is told, which comes last on each way.
+        // SAFETY: the caller has claimed it: it is valid until it is told, which comes last on each path.
         let parker = unsafe { this.as_ref() };
         if let Who::Coroutine { cell, shared } = &parker.who {
             let (cell, shared) = (*cell, Arc::clone(shared));

@@ -1,4 +1,4 @@
-//! A number of permits and who waits for some: what semaphores, reader-writer locks and the room of channels are made of.
+//! A number of permits and their waiters. Semaphores, reader-writer locks and the room of channels are made of it.
 //!
 //! # The word
 //!
@@ -15,16 +15,16 @@
 //! handed to the first waiters whose wishes they fulfil. Nobody waits: taking and giving back is one compare-and-swap.
 //!
 //! *Why no wake-up is lost*: `QUEUED` is set by a compare-and-swap that finds too few permits, with the list's lock held until the
-//! node is there. From then on who gives back permits finds `QUEUED`, and waits for that lock before it looks at the list. While
-//! `QUEUED` is set only who holds the lock changes the number. A waiter that gives up may have been the one that held up
-//! others, so it looks whom the free permits satisfy now.
+//! node is there. From then on a thread that gives back permits finds `QUEUED`, and waits for that lock before it reads the list. While
+//! `QUEUED` is set only the thread that holds the lock changes the number. A waiter that gives up may have been the one that held up
+//! others, so it checks whom the free permits satisfy now.
 //!
 //! **Orderings.** Taking is Acquire and giving back Release; what is handed over is ordered by telling.
 
 use super::list::{Claimed, GaveUp, List, Node, Spin, Waiter};
 use crate::base::primitives::{AtomicU64, Ordering};
 use crate::base::quiet::NoYield;
-use crate::request::Leave;
+use crate::request::CleanUp;
 
 const QUEUED: u64 = 1;
 const CLOSED: u64 = 2;
@@ -36,7 +36,7 @@ pub(crate) const PERMITS_MAX: u64 = u32::MAX as u64 >> 1;
 /// Added to the note of a node that was told because of [`Permits::close`]; else the note is the number wanted.
 const REFUSED: u32 = 1 << 31;
 
-/// Why somebody has no permits.
+/// Reason why a caller has no permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoPermits {
     /// There are not enough now, or others wait for them.
@@ -113,7 +113,7 @@ impl<W: Waiter> Permits<W> {
         self.give_to_waiters(added);
     }
 
-    /// Nobody gets permits any more; who waits hears of it.
+    /// Nobody gets permits any more; all waiters are told.
     pub(crate) fn close(&self) {
         let _quiet = NoYield::enter();
         let mut claimed = Claimed::none();
@@ -139,8 +139,8 @@ impl<W: Waiter> Permits<W> {
                 self.give(count);
             }
         };
-        let leave = Leave::by(&leave);
-        let will = node.waiter.entrust(&leave);
+        let clean_up = CleanUp::by(&leave);
+        let registered = node.waiter.on_given_up(&clean_up);
         if let Some(answer) = self.take_or_queue(node, count) {
             return answer;
         }
@@ -150,7 +150,7 @@ impl<W: Waiter> Permits<W> {
         }
         node.waiter.wait_to_be_told();
         let _quiet = NoYield::enter();
-        drop(will);
+        drop(registered);
         match waited {
             _ if node.note() == REFUSED => Err(NoPermits::Closed),
             Err(GaveUp::Cancelled) => {
@@ -211,7 +211,7 @@ impl<W: Waiter> Permits<W> {
     fn hand_out(&self, list: &mut List<W>, claimed: &mut Claimed<W>) {
         while let Some(first) = list.first() {
             let count = u64::from(first.note());
-            // Acquire: what was done under the permits until they came back is over for who gets them.
+            // Acquire: what was done under the permits until they came back is over for the one that gets them.
             if self.word.load(Ordering::Acquire) >> SHIFT < count {
                 return;
             }

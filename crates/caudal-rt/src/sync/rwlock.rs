@@ -1,4 +1,4 @@
-//! A reader-writer lock that parks coroutines.
+//! A reader-writer lock that parks coroutines. Handlers and other threads call it; its protocol is in `permits.rs`.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -147,7 +147,7 @@ impl<T: ?Sized> RwLock<T> {
         taken.map(|()| self.writer()).map_err(gave_up)
     }
 
-    /// The value: who has the lock by `&mut` shares it with nobody.
+    /// The value: an owner by `&mut` shares the lock with nobody.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }

@@ -1,11 +1,11 @@
-//! A semaphore that parks coroutines.
+//! A semaphore that parks coroutines. Handlers and other threads call it; its protocol is in `permits.rs`.
 
 use std::time::Duration;
 
 use super::permits::{NoPermits, PERMITS_MAX, Permits};
 use super::{GaveUp, Parker, Patience, TimedOut, gave_up};
 
-/// A number of permits. First come, first served: who wants many is not overtaken by those who want few.
+/// A number of permits. First come, first served: a request that wants many is not overtaken by those that want few.
 ///
 /// ```
 /// use caudal_rt::sync::Semaphore;

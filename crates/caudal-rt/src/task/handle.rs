@@ -1,4 +1,4 @@
-//! Handles: the answer to a submission, and the way to a request's result.
+//! Handles: the answer to a submission, by which the program waits for a request and takes its result.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -39,12 +39,12 @@ pub enum Waited {
     Forked,
 }
 
-/// How often a thread looks for the end before it goes to sleep: some 20 µs.
-const LOOKS: u32 = if cfg!(loom) { 1 } else { 2_000 };
+/// How often a thread polls for the end before it goes to sleep: some 20 µs.
+const POLLS: u32 = if cfg!(loom) { 1 } else { 2_000 };
 /// Name of a coroutine's wait in here, for messages.
 const WAITING_FOR: &str = "waiting for a request";
-/// How often a coroutine looks for the end of another runtime's request.
-const LOOK_ELSEWHERE: Duration = Duration::from_micros(20);
+/// How often a coroutine checks for the end of another runtime's request.
+const CHECK_EVERY: Duration = Duration::from_micros(20);
 
 /// A request that was submitted. Dropping the handle lets the request run, and its result go.
 #[must_use = "without the handle nobody hears how the request ended; drop it on purpose to let it run"]
@@ -101,7 +101,7 @@ impl<T> Handle<T> {
     }
 
     #[cfg(all(test, loom))]
-    pub(crate) fn state(&self) -> crate::request::Snapshot {
+    pub(crate) fn state(&self) -> crate::request::StateSnapshot {
         self.cell.state.load()
     }
 
@@ -152,13 +152,13 @@ impl<T> Handle<T> {
             }
             if !std::ptr::eq(me.shared(), &raw const *self.shared) {
                 // Another runtime's coroutine: that one's workers can not be told from here.
-                self.look_now_and_then(&me, due);
+                self.park_until_check(&me, due);
                 continue;
             }
             Current::must_be_free(WAITING_FOR);
             match self.cell.join(me.cell) {
                 Join::Ended => {}
-                Join::Taken => self.look_now_and_then(&me, due),
+                Join::Taken => self.park_until_check(&me, due),
                 Join::Waits => match due {
                     Some(due) => me.park_until(due, WAITING_FOR),
                     None => me.park(WAITING_FOR),
@@ -168,16 +168,17 @@ impl<T> Handle<T> {
         Waited::Ended
     }
 
-    /// For whom nobody wakes: another runtime's coroutine, and one of several that wait for the same request.
+    /// Parks a coroutine that nobody is going to wake (it is another runtime's, or one of several that wait for the same request) until its
+    /// next check for the end.
     #[cold]
-    fn look_now_and_then(&self, me: &Current<'_>, due: Option<u64>) {
-        let look = until(me.shared(), LOOK_ELSEWHERE);
-        me.park_until(due.map_or(look, |due| due.min(look)), WAITING_FOR);
+    fn park_until_check(&self, me: &Current<'_>, due: Option<u64>) {
+        let check = until(me.shared(), CHECK_EVERY);
+        me.park_until(due.map_or(check, |due| due.min(check)), WAITING_FOR);
     }
 
     /// On another thread, until `due`.
     fn sleep(&self, due: Option<Instant>) -> Waited {
-        for _ in 0..LOOKS {
+        for _ in 0..POLLS {
             if self.is_done() {
                 return Waited::Ended;
             }

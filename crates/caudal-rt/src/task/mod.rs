@@ -21,7 +21,7 @@ use crate::task::submit::RequestBuilder;
 
 /// Lets others run, as if the request's quantum were over; on a thread that is no worker's, lets the system run another one.
 ///
-/// What comes next is the discipline's to say: with one that runs requests to completion, such as FCFS, the same request does. So
+/// The discipline decides which request runs next: one that runs requests to completion, such as FCFS, goes on with the same. So
 /// do not wait for others in a loop of this; wait at something in [`sync`](crate::sync).
 ///
 /// # Panics

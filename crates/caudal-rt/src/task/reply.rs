@@ -1,4 +1,4 @@
-//! Replies: a request leaves one with the sink of the worker that runs it.
+//! Replies: a request leaves one with the sink of the worker that runs it. Called by handlers.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Requests that borrow from who submits them.
+//! Scopes: requests that borrow from their submitter. Called by handlers and by other threads.
 //!
 //! ```text
 //!  frame of the parent            cell of a child
@@ -7,10 +7,10 @@
 //!  | scope ─┐           |        |     job, packet, tick │
 //!  +--------┼-----------+        +---------┬-------------+
 //!           ▼                              ▼
-//!         Books: running, ended  ◀─────────┘   (shared: nobody reaches the frame through them)
+//!     ScopeState: running, ended  ◀────────┘   (shared: nobody reaches the frame through it)
 //! ```
 //!
-//! *Why no child outlives what it borrows.* [`Books::running`] counts the scope's own body and every closure that was handed in.
+//! *Why no child outlives what it borrows.* [`ScopeState::running`] counts the scope's own body and every closure that was handed in.
 //! A closure is counted until it is gone: run and its captures dropped, its result too unless its handle has it, or dropped
 //! without having run (cancelled, expired, refused, stopped). The request's end does not do for that, since one that is given up
 //! ends with its closure in place: the last field of the closure's box counts down ([`Tick`]), after the others were dropped.
@@ -37,17 +37,17 @@ use crate::kernel::context::{Current, current, end_cancelled};
 use crate::kernel::shared::Shared;
 use crate::request::Outcome;
 use crate::request::class::ClassId;
-use crate::request::coroutine::Cancelled;
+use crate::request::coroutine::CancelPayload;
 use crate::request::failure::{Failure, SubmitError};
 use crate::sync::{Gate, GaveUp, Mutex, Parker, Patience, gave_up};
 use crate::task::handle::Handle;
 use crate::task::submit::RequestBuilder;
 
-/// How often a thread that waits for a scope looks whether a child was given up.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often a thread that waits for a scope checks whether a child was given up.
+const CHECK_EVERY: Duration = Duration::from_millis(100);
 
-/// Accounting that a scope and its requests share.
-struct Books {
+/// State that a scope and its requests share.
+struct ScopeState {
     /// The scope's body, and closures that are not gone.
     running: AtomicUsize,
     /// Open when nothing is counted any more.
@@ -64,19 +64,19 @@ struct Children {
     sweep_at: usize,
 }
 
-/// One count of [`Books::running`].
-struct Tick(Arc<Books>);
+/// One count of [`ScopeState::running`].
+struct Tick(Arc<ScopeState>);
 
 impl Tick {
-    fn of(books: &Arc<Books>) -> Tick {
-        books.running.fetch_add(1, Ordering::Relaxed);
-        Tick(Arc::clone(books))
+    fn of(state: &Arc<ScopeState>) -> Tick {
+        state.running.fetch_add(1, Ordering::Relaxed);
+        Tick(Arc::clone(state))
     }
 }
 
 impl Drop for Tick {
     fn drop(&mut self) {
-        // AcqRel: what was done under each count is over for who finds the last one gone.
+        // AcqRel: what was done under each count is over for the one that finds the last one gone.
         if self.0.running.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.0.ended.open();
         }
@@ -91,7 +91,7 @@ enum Result_<T> {
 }
 
 struct Packet<T> {
-    books: Arc<Books>,
+    state: Arc<ScopeState>,
     /// Open when the result does not change any more.
     done: Gate<Parker>,
     result: UnsafeCell<Result_<T>>,
@@ -105,7 +105,7 @@ unsafe impl<T: Send> Send for Packet<T> {}
 impl<T> Drop for Packet<T> {
     fn drop(&mut self) {
         if !matches!(self.result.get_mut(), Result_::Taken | Result_::Ended(Ok(_))) {
-            self.books.failed.store(true, Ordering::Relaxed);
+            self.state.failed.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -120,19 +120,19 @@ impl<T> Drop for Opener<T> {
 }
 
 /// Contents of a scoped request's cell, in a box. Fields are dropped in this order.
-struct Job<F, T> {
+struct ScopedJob<F, T> {
     job: Option<F>,
     packet: Opener<T>,
     /// Last: see the module's head.
     _tick: Tick,
 }
 
-impl<F: FnOnce() -> T, T> Job<F, T> {
+impl<F: FnOnce() -> T, T> ScopedJob<F, T> {
     fn run(mut self) {
         let Some(job) = self.job.take() else { unreachable!("a request runs once") };
         let (result, unwinds) = match catch_unwind(AssertUnwindSafe(job)) {
             Ok(value) => (Ok(value), None),
-            Err(payload) if payload.is::<Cancelled>() => (Err(Failure::Cancelled), Some(payload)),
+            Err(payload) if payload.is::<CancelPayload>() => (Err(Failure::Cancelled), Some(payload)),
             Err(payload) => {
                 let told: Box<dyn Any + Send> = Box::new("a scoped request panicked");
                 (Err(Failure::Panicked(payload)), Some(told))
@@ -150,7 +150,7 @@ impl<F: FnOnce() -> T, T> Job<F, T> {
 
 /// Where requests can be submitted that borrow. See [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
-    books: Arc<Books>,
+    state: Arc<ScopeState>,
     shared: Arc<Shared>,
     /// Invariant, as in the standard library: `'scope` is this scope's, neither longer nor shorter.
     scope: PhantomData<&'scope mut &'scope ()>,
@@ -176,18 +176,19 @@ impl<'scope> Scope<'scope, '_> {
         T: Send + 'scope,
     {
         let packet = Arc::new(Packet {
-            books: Arc::clone(&self.books),
+            state: Arc::clone(&self.state),
             done: Gate::new(),
             result: UnsafeCell::new(Result_::Pending),
         });
-        let job = Job { job: Some(job), packet: Opener(Arc::clone(&packet)), _tick: Tick::of(&self.books) };
+        let job =
+            ScopedJob { job: Some(job), packet: Opener(Arc::clone(&packet)), _tick: Tick::of(&self.state) };
         let job: Box<dyn FnOnce() + Send + 'scope> = Box::new(move || job.run());
         // SAFETY: only the lifetime changes. The scope does not end before the box and what is in it are gone (module's head).
         let job: Box<dyn FnOnce() + Send + 'static> = unsafe { std::mem::transmute(job) };
         match RequestBuilder::of(&self.shared, class).submit(job) {
             Ok(request) => {
                 let request = Arc::new(request);
-                self.books.remember(&request);
+                self.state.remember(&request);
                 Ok(ScopedHandle { packet, request, scope: PhantomData })
             }
             Err(why) => {
@@ -235,7 +236,7 @@ impl<T> ScopedHandle<'_, T> {
     }
 }
 
-impl Books {
+impl ScopeState {
     fn remember(&self, request: &Arc<Handle<()>>) {
         let mut children = self.children.lock_anyway("Scope::spawn");
         if children.handles.len() >= children.sweep_at {
@@ -264,7 +265,7 @@ impl Books {
     fn wait(&self) -> bool {
         let patience = match current() {
             Some(_) => Patience::Cancellable,
-            None => Patience::For(LOOK_EVERY),
+            None => Patience::For(CHECK_EVERY),
         };
         loop {
             match self.ended.pass(|| Parker::here("scope", patience)) {
@@ -286,9 +287,9 @@ impl Books {
 }
 
 /// Aborts the process if it is dropped by unwinding.
-struct NoWayOut;
+struct AbortOnUnwind;
 
-impl Drop for NoWayOut {
+impl Drop for AbortOnUnwind {
     fn drop(&mut self) {
         say!("a panic while a scope waited for requests that borrow from its frame");
         std::process::abort();
@@ -321,26 +322,26 @@ pub(crate) fn scope_in<'env, R>(
         Current::must_be_free("scope");
     }
     let children = Mutex::new(Children { handles: Vec::new(), sweep_at: 64 });
-    let books = Arc::new(Books {
+    let state = Arc::new(ScopeState {
         running: AtomicUsize::new(0),
         ended: Gate::new(),
         failed: AtomicBool::new(false),
         children,
     });
-    let own = Tick::of(&books);
-    let scope = Scope { books: Arc::clone(&books), shared, scope: PhantomData, env: PhantomData };
+    let own = Tick::of(&state);
+    let scope = Scope { state: Arc::clone(&state), shared, scope: PhantomData, env: PhantomData };
     let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
-    let no_way_out = NoWayOut;
-    if result.as_ref().is_err_and(|payload| payload.is::<Cancelled>()) {
-        books.cancel_children();
+    let abort_on_unwind = AbortOnUnwind;
+    if result.as_ref().is_err_and(|payload| payload.is::<CancelPayload>()) {
+        state.cancel_children();
     }
     drop(own);
-    let cancelled = books.wait();
-    std::mem::forget(no_way_out);
+    let cancelled = state.wait();
+    std::mem::forget(abort_on_unwind);
     match result {
         Err(payload) => resume_unwind(payload),
         Ok(_) if cancelled => end_cancelled(),
-        Ok(_) if books.failed.load(Ordering::Relaxed) => {
+        Ok(_) if state.failed.load(Ordering::Relaxed) => {
             panic!("a request of the scope panicked or did not run, and nobody waited for it")
         }
         Ok(value) => value,

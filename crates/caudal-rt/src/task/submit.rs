@@ -36,15 +36,15 @@ impl<'a> RequestBuilder<'a> {
         RequestBuilder { shared, class, deadline: None, quantum: None, migratable: false }
     }
 
-    /// It ends as expired if it has not started so long after its submission. What it captured is dropped by a thread of the
-    /// runtime then: its destructors must neither wait (on a lock of this crate they panic) nor take long. That happens when its turn
-    /// comes, and not before: behind a handler without probes its handle hears of it late.
+    /// The request ends as expired if it has not started within `deadline` of its submission. What it captured is dropped by a thread of the
+    /// runtime then: its destructors must neither wait (on a lock of this crate they panic) nor take long. That happens when it would
+    /// start, and not before: behind a handler without probes its handle hears of it late.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Its quanta are so long, whatever the policy says, for disciplines that have quanta; at least 0.5 µs, at most a second.
+    /// Sets the length of its quanta, whatever the policy says, for disciplines that have quanta; at least 0.5 µs, at most a second.
     ///
     /// # Panics
     /// If `quantum` is out of that range.
@@ -62,7 +62,7 @@ impl<'a> RequestBuilder<'a> {
     /// A preemption, which may be at any probe of the handler and of what it calls, must be able to change the thread. So where
     /// one can happen, outside of critical sections, nothing may be alive that belongs to a thread: a reference or pointer
     /// to a thread-local (also one that the compiler has kept: functions that use thread-locals both before and after a
-    /// probe must not be inlined into each other), a guard of a lock that has to be released by who took it
+    /// probe must not be inlined into each other), a guard of a lock that has to be released by the thread that took it
     /// (`std::sync::MutexGuard`), an `Rc` or a `RefCell` borrow that other requests of the worker share, a thread's identity.
     pub unsafe fn migratable(mut self) -> Self {
         self.migratable = true;
@@ -157,7 +157,7 @@ impl<'a> RequestBuilder<'a> {
             shared.end_queued();
         }
         let _quiet = NoYield::enter();
-        request::look_ahead();
+        request::prepare_next();
         Ok(Handle::new(cell, Arc::clone(shared)))
     }
 
@@ -187,7 +187,7 @@ impl Drop for Unsubmitted {
     }
 }
 
-/// Time for which a submission to a full queue waits before it looks again.
+/// Time for which a submission to a full queue waits before it tries again.
 const FULL_FOR: Duration = Duration::from_micros(20);
 
 /// A full queue: lets others go on for a moment. A coroutine parks: were it put among those that can run, a discipline that runs

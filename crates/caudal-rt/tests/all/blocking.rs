@@ -59,12 +59,12 @@ fn futures_block_on() -> Pair {
 /// A request is set aside within `block_on`, before any has waited; then another one waits in another way.
 fn futures_set_aside() -> Pair {
     let (sender, receiver) = tokio::sync::oneshot::channel();
-    let mut turns = 0;
+    let mut iterations = 0;
     let computes = std::future::poll_fn(move |context| {
-        turns += 1;
+        iterations += 1;
         probes(3_000);
         context.waker().wake_by_ref();
-        if turns < 3 { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
+        if iterations < 3 { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
     });
     [
         Box::new(move || {
@@ -89,9 +89,9 @@ fn futures_given_up() -> Pair {
 }
 
 /// With what it is called.
-type Way = (&'static str, fn() -> Pair);
+type Case = (&'static str, fn() -> Pair);
 
-const WAYS: [Way; 6] = [
+const CASES: [Case; 6] = [
     ("tokio's mpsc", tokio_mpsc),
     ("tokio's oneshot", tokio_oneshot),
     ("async-channel", async_channel),
@@ -109,7 +109,7 @@ fn submit(runtime: &Runtime, class: ClassId, pair: Pair) -> Vec<Handle<()>> {
 #[test]
 fn child_whose_requests_wait_for_one_another() {
     let asked = std::env::var(CHILD).unwrap_or_default();
-    let Some((name, pair)) = WAYS.into_iter().find(|(name, _)| *name == asked) else { return };
+    let Some((name, pair)) = CASES.into_iter().find(|(name, _)| *name == asked) else { return };
     std::thread::spawn(move || {
         std::thread::sleep(LONGEST);
         eprintln!("{name}: it hangs");
@@ -132,7 +132,7 @@ fn child_whose_requests_wait_for_one_another() {
 
 #[test]
 fn requests_of_a_worker_wait_for_one_another() {
-    for (name, _) in WAYS {
+    for (name, _) in CASES {
         crate::passes(
             crate::child(module_path!(), "child_whose_requests_wait_for_one_another").env(CHILD, name),
         );

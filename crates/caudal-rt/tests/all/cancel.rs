@@ -270,7 +270,7 @@ fn a_notification_is_passed_on_by_who_waits_for_the_mutex() {
                 own.1.wait_while(guard, |(_, tokens)| *tokens == 0).1 -= 1;
             };
             waiters.push(runtime.submit(class, wait).unwrap());
-            // Who has counted, and has left the mutex, is in the queue.
+            // A request that has counted, and has left the mutex, is in the queue.
             while shared.0.lock().0 < number {
                 std::thread::yield_now();
             }

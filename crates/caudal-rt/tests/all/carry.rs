@@ -1,4 +1,4 @@
-//! What goes with requests: each has its own, however often its worker goes from one to another.
+//! State that goes with requests: each has its own, however often its worker goes from one to another.
 //!
 //! What is registered stays so for the process, the others of this binary's tests included: they have to bear it.
 
@@ -45,11 +45,11 @@ fn a_cell_has_a_value_for_each_request() {
     ONCE.get_or_init(|| carry::cell(&TENANT, (7, 7)).unwrap());
     two(|number| {
         assert_eq!(TENANT.get(), (7, 7), "nobody's value is left");
-        for turn in 0..TIMES {
-            TENANT.set((number, turn));
+        for iteration in 0..TIMES {
+            TENANT.set((number, iteration));
             yield_now();
             probes(20);
-            assert_eq!(TENANT.get(), (number, turn));
+            assert_eq!(TENANT.get(), (number, iteration));
         }
     });
 }
@@ -63,10 +63,10 @@ fn a_word_has_a_value_for_each_request() {
     unsafe { carry::word(address, 9) }.unwrap();
     two(|number| {
         assert_eq!(WORD.get(), 9, "nobody's value is left");
-        for turn in 0..TIMES {
-            WORD.set(number << 32 | turn);
+        for iteration in 0..TIMES {
+            WORD.set(number << 32 | iteration);
             yield_now();
-            assert_eq!(WORD.get(), number << 32 | turn);
+            assert_eq!(WORD.get(), number << 32 | iteration);
         }
     });
 }
@@ -87,7 +87,7 @@ fn a_place_that_is_registered_twice_has_a_value_for_each_request() {
     });
 }
 
-/// What is done when a request begins is not interrupted either.
+/// The functions that run when a request begins are not interrupted either.
 #[test]
 fn hooks_are_called_in_a_critical_section() {
     static OUTSIDE: AtomicU64 = AtomicU64::new(0);

@@ -225,7 +225,7 @@ fn child_whose_runtime_does_not_hear_of_waits() {
     eprintln!("both have ended");
 }
 
-/// What happens to `name` without the hook: the worker of a child process sleeps.
+/// Fate of `name` without the hook: the worker of a child process sleeps.
 fn sleeps_without_the_hook(name: &str) {
     let mut child = crate::child(module_path!(), "child_whose_runtime_does_not_hear_of_waits")
         .env(CHILD, name)
@@ -283,17 +283,17 @@ fn threads_and_requests_share_a_lock() {
     static SHARED: (Mutex<u32>, Condvar) = (Mutex::new(0), Condvar::new());
     let runtime = one_worker();
     let class = runtime.class("shares").unwrap();
-    let adds = |turn: u32| {
+    let adds = |number: u32| {
         let mut value = SHARED.0.lock().unwrap();
-        while *value != turn {
+        while *value != number {
             value = SHARED.1.wait(value).unwrap();
         }
         *value += 1;
         SHARED.1.notify_all();
     };
     let handles: Vec<_> =
-        (0..20).map(|turn| runtime.submit(class, move || adds(2 * turn)).unwrap()).collect();
-    let threads: Vec<_> = (0..20).map(|turn| std::thread::spawn(move || adds(2 * turn + 1))).collect();
+        (0..20).map(|number| runtime.submit(class, move || adds(2 * number)).unwrap()).collect();
+    let threads: Vec<_> = (0..20).map(|number| std::thread::spawn(move || adds(2 * number + 1))).collect();
     common::all(handles);
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     assert_eq!(*SHARED.0.lock().unwrap(), 40);

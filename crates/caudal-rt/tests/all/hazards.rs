@@ -223,13 +223,13 @@ fn the_rounding_mode_goes_with_its_request() {
             // SAFETY: one of the four modes.
             unsafe { set_rounding(mode) };
             let own = third();
-            for turn in 0..2_000 {
-                match turn % 3 {
+            for iteration in 0..2_000 {
+                match iteration % 3 {
                     0 => caudal_rt::yield_now(),
                     1 => common::probes(40),
                     _ => drop(caudal_rt::sync::Semaphore::new(0).acquire_timeout(1, Duration::from_nanos(1))),
                 }
-                assert_eq!(third().to_bits(), own.to_bits(), "mode {mode}, turn {turn}");
+                assert_eq!(third().to_bits(), own.to_bits(), "mode {mode}, iteration {iteration}");
             }
             (mode, first, own)
         };

@@ -1,4 +1,5 @@
-//! What a shutdown has to leave behind: a worker that is stuck in a handler, what that holds up, and what others wait for with it.
+//! Requests and threads that a shutdown has to leave behind: a worker that is stuck in a handler, what that holds up, and what others wait
+//! for with it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -71,7 +72,7 @@ impl Kept {
     }
 }
 
-/// What says that it is dropped.
+/// Value that says when it is dropped.
 struct Says(Arc<AtomicBool>);
 
 impl Drop for Says {
@@ -109,7 +110,7 @@ fn nobody_waits_for_what_a_stuck_worker_holds_up() {
     assert_eq!((counters.abandoned, counters.stopped), (2, 0));
 }
 
-/// They have not begun, and are in the worker's hands: nobody can take them away.
+/// They have not begun, and the worker has taken them in: nobody can take them away.
 #[test]
 fn what_a_stuck_worker_has_taken_in_and_not_begun_ends_unstarted() {
     let builder = builder_of(1, &LAS).pinning(caudal_rt::Pinning::None);

@@ -1,4 +1,4 @@
-//! What a log costs, for people to read: times are printed, never judged.
+//! Cost of a log, for people to read: times are printed, never judged.
 //!
 //! `cargo test --release -p caudal-rt --test all log_cost -- --ignored --nocapture`
 

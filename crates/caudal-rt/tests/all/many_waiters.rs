@@ -135,7 +135,7 @@ fn child_of_the_others() {
     }
 }
 
-/// Who may go on, one after the other.
+/// Flags of the waiters that may go on, one after the other.
 type Flags = Arc<[AtomicBool; WAITERS]>;
 
 kinds! {

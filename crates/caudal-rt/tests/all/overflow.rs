@@ -25,7 +25,7 @@ fn an_abandoned_request_leaves_the_worker_running() {
 
 const CHILD: &str = "CAUDAL_TEST_OVERFLOW";
 
-/// What a child of the tests below does before its stack is used up.
+/// Function that a child of the tests below runs before its stack is used up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Where {
     /// Nothing, and it aborts by default.
@@ -46,7 +46,7 @@ impl Drop for Digs {
     }
 }
 
-/// Who cancels a request runs the destructors of what it has captured, and may come to its own end there.
+/// A canceller runs the destructors of what the request has captured, and may come to its own end there.
 #[test]
 fn a_request_has_ended_though_its_canceller_never_comes_back() {
     let runtime = runtime(1, true, |b| b.on_overflow(OnOverflow::Abandon).stack_bytes(64 << 10));
@@ -103,7 +103,7 @@ fn child() {
     println!("came back");
 }
 
-/// What the child said on stderr before it was aborted.
+/// Text that the child wrote to stderr before it was aborted.
 fn aborted(place: Where) -> String {
     let child = crate::child(module_path!(), "child").env(CHILD, format!("{place:?}")).output().unwrap();
     let said = String::from_utf8_lossy(&child.stderr).into_owned();
@@ -122,8 +122,8 @@ fn the_process_ends_with_class_size_and_place() {
     assert!(!said.contains("not abandoned"), "nobody wanted that: {said}");
 }
 
-/// What would stay behind belongs to the worker's thread, which would hand it to the next request: Rust's count of panics, the
-/// depth of critical sections, the runtime's own books half written.
+/// The worker's thread would keep state of the abandoned request and give it to the next one: Rust's count of panics, the depth of critical
+/// sections, the runtime's own state half written.
 #[test]
 fn an_overflow_that_would_harm_others_ends_the_process_in_spite_of_abandon() {
     for (place, why) in [
@@ -142,7 +142,7 @@ fn errno() -> *mut i32 {
     unsafe { libc::__errno_location() }
 }
 
-/// What `fnstsw` says after a load onto the stack of x87 registers, which is left there.
+/// Answer of `fnstsw` after a load onto the stack of x87 registers, which is left there.
 fn load_x87() -> u16 {
     let mut status = 0_u16;
     // SAFETY: stores the status to the variable given; the register that stays loaded is no Rust code's.

@@ -9,7 +9,7 @@ use std::process::Command;
 
 const PROGRAM: &str = "fn main() {\n    println!(\"panics unwind: {}\", unwinding::PANICS_UNWIND);\n}\n";
 
-/// What a program says of its panics that is compiled so.
+/// Answer of a program about its panics, compiled so.
 fn said(directory: &Path, panics: &str) -> String {
     let tells = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/base/unwinding.rs");
     let (source, program) = (directory.join("program.rs"), directory.join(panics));

@@ -34,7 +34,7 @@ const MSQ: &str = r#"{ policy = "jsq", ties = "msq" }"#;
 const JBSQ: &str = r#"{ policy = "jbsq", bound = 2 }"#;
 const POWER: &str = r#"{ policy = "power-of-k", k = 2 }"#;
 const RANDOM: &str = r#"{ policy = "random" }"#;
-const TURNS: &str = r#"{ policy = "round-robin" }"#;
+const ROUND_ROBIN: &str = r#"{ policy = "round-robin" }"#;
 const STAY: &str = r#"{ policy = "none" }"#;
 const STEAL: &str = r#"{ policy = "work-stealing" }"#;
 const SHED: &str = r#"{ policy = "work-shedding", threshold = "2us" }"#;
@@ -48,7 +48,7 @@ const CASES: &[Case] = &[
     Case { dispatch: JSQ, discipline: RESIDENT, rebalance: STAY, blocks: false, moves: false },
     Case { dispatch: JSQ, discipline: LAS, rebalance: STAY, blocks: true, moves: false },
     Case { dispatch: RANDOM, discipline: FCFS, rebalance: STEAL, blocks: true, moves: false },
-    Case { dispatch: TURNS, discipline: SHARING, rebalance: STAY, blocks: true, moves: false },
+    Case { dispatch: ROUND_ROBIN, discipline: SHARING, rebalance: STAY, blocks: true, moves: false },
     Case { dispatch: RANDOM, discipline: LAS, rebalance: SHED, blocks: true, moves: false },
     Case { dispatch: RANDOM, discipline: SHARING, rebalance: BOTH, blocks: true, moves: false },
     Case { dispatch: JSQ, discipline: FCFS, rebalance: BOTH, blocks: false, moves: false },
@@ -68,12 +68,12 @@ fn builder(case: &Case, workers: usize) -> Builder {
 /// Works for so long, and lets itself be pre-empted.
 fn work(span: Duration) -> u64 {
     let begun = Instant::now();
-    let mut turns = 0;
+    let mut iterations = 0;
     while begun.elapsed() < span {
         caudal_rt::probe();
-        turns = black_box(turns + 1);
+        iterations = black_box(iterations + 1);
     }
-    turns
+    iterations
 }
 
 /// Runs requests of all kinds, in bursts; the log of it.

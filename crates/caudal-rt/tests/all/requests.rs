@@ -24,7 +24,7 @@ fn a_request_gives_back_what_its_handler_returns() {
     }
 }
 
-/// What a program prints whose `main` returns the error.
+/// Text that a program prints whose `main` returns the error.
 fn printed_by_main(error: impl std::error::Error + 'static) -> String {
     format!("{:?}", Box::<dyn std::error::Error>::from(error))
 }
@@ -97,12 +97,12 @@ fn a_long_request_is_overtaken() {
     let seen = Arc::clone(&stop);
     let long = runtime
         .submit(long, move || {
-            let mut turns = 0_u64;
+            let mut iterations = 0_u64;
             while seen.load(Ordering::Relaxed) == 0 {
                 caudal_rt::probe();
-                turns += 1;
+                iterations += 1;
             }
-            turns
+            iterations
         })
         .unwrap();
     for i in 0..100 {

@@ -17,14 +17,14 @@ const CHILD: &str = "CAUDAL_TEST_STUCK";
 
 /// How a handler blocks its thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
+enum Cause {
     Lock,
     Read,
     Sleep,
     Spin,
 }
 
-const WAYS: [Way; 4] = [Way::Lock, Way::Read, Way::Sleep, Way::Spin];
+const CAUSES: [Cause; 4] = [Cause::Lock, Cause::Read, Cause::Sleep, Cause::Spin];
 
 static LOCK: LibrarysLock = LibrarysLock::new();
 
@@ -55,29 +55,29 @@ fn stuck_in_a_sleep(over: &AtomicBool) -> u64 {
 
 #[inline(never)]
 fn stuck_in_a_loop(over: &AtomicBool) -> u64 {
-    let mut turns = 0_u64;
+    let mut iterations = 0_u64;
     while !over.load(Ordering::Relaxed) {
-        turns += 1;
+        iterations += 1;
     }
-    turns.min(1)
+    iterations.min(1)
 }
 
-fn in_words(way: Way) -> &'static str {
-    match way {
-        Way::Lock => "stuck_in_a_lock",
-        Way::Read => "stuck_in_a_read",
-        Way::Sleep => "stuck_in_a_sleep",
-        Way::Spin => "stuck_in_a_loop",
+fn in_words(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Lock => "stuck_in_a_lock",
+        Cause::Read => "stuck_in_a_read",
+        Cause::Sleep => "stuck_in_a_sleep",
+        Cause::Spin => "stuck_in_a_loop",
     }
 }
 
-/// What the first line says of it.
-fn call_of(way: Way) -> &'static str {
-    match way {
-        Way::Lock => "sleeps in `futex`",
-        Way::Read => "sleeps in `read`",
-        Way::Sleep => "sleeps in `clock_nanosleep`",
-        Way::Spin => "a loop without a probe?",
+/// Text of the first line about it.
+fn call_of(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Lock => "sleeps in `futex`",
+        Cause::Read => "sleeps in `read`",
+        Cause::Sleep => "sleeps in `clock_nanosleep`",
+        Cause::Spin => "a loop without a probe?",
     }
 }
 
@@ -89,20 +89,20 @@ fn one_worker(on_stuck: OnStuck) -> Runtime {
 #[test]
 fn child_with_a_stuck_worker() {
     let asked = std::env::var(CHILD).unwrap_or_default();
-    let Some(way) = WAYS.into_iter().find(|way| format!("{way:?}") == asked) else { return };
+    let Some(cause) = CAUSES.into_iter().find(|cause| format!("{cause:?}") == asked) else { return };
     let runtime = one_worker(OnStuck::Dump);
     let class = runtime.class("waits").unwrap();
     let over = Arc::new(AtomicBool::new(false));
     LOCK.lock();
     let over_of_handler = Arc::clone(&over);
-    let handler = move || match way {
-        Way::Lock => stuck_in_a_lock(),
-        Way::Read => stuck_in_a_read(),
-        Way::Sleep => stuck_in_a_sleep(&over_of_handler),
-        Way::Spin => stuck_in_a_loop(&over_of_handler),
+    let handler = move || match cause {
+        Cause::Lock => stuck_in_a_lock(),
+        Cause::Read => stuck_in_a_read(),
+        Cause::Sleep => stuck_in_a_sleep(&over_of_handler),
+        Cause::Spin => stuck_in_a_loop(&over_of_handler),
     };
     let handle = runtime.submit(class, handler).unwrap();
-    if way != Way::Read {
+    if cause != Cause::Read {
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).unwrap();
     }
@@ -113,9 +113,9 @@ fn child_with_a_stuck_worker() {
     println!("and on: {}", runtime.submit(class, || 7).unwrap().wait().unwrap());
 }
 
-fn child(way: Way) -> std::process::Child {
+fn child(cause: Cause) -> std::process::Child {
     crate::child(module_path!(), "child_with_a_stuck_worker")
-        .env(CHILD, format!("{way:?}"))
+        .env(CHILD, format!("{cause:?}"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -125,28 +125,29 @@ fn child(way: Way) -> std::process::Child {
 
 #[test]
 fn a_stuck_worker_says_where_it_is_and_goes_on() {
-    for way in WAYS {
-        let mut child = child(way);
+    for cause in CAUSES {
+        let mut child = child(cause);
         let mut said = String::new();
         for line in BufReader::new(child.stderr.take().unwrap()).lines() {
             said += &format!("{}\n", line.unwrap());
             // The first two are no good, but the last word.
-            let ends = ["does not say where it is", "is no longer in that request", in_words(way)];
+            let ends = ["does not say where it is", "is no longer in that request", in_words(cause)];
             if ends.into_iter().any(|end| said.contains(end)) {
                 break;
             }
         }
-        assert!(said.contains("worker 0 has been in one request of class `waits`"), "{way:?}: {said}");
+        assert!(said.contains("worker 0 has been in one request of class `waits`"), "{cause:?}: {said}");
         // Between two sleeps it does not sleep.
-        let says_call = said.contains(call_of(way)) || way == Way::Sleep && said.contains(call_of(Way::Spin));
-        assert!(says_call, "{way:?}: {said}");
-        assert!(said.contains("where worker 0 is, in class `waits` for "), "{way:?}: {said}");
-        assert!(said.contains(in_words(way)), "{way:?}: {said}");
+        let says_call =
+            said.contains(call_of(cause)) || cause == Cause::Sleep && said.contains(call_of(Cause::Spin));
+        assert!(says_call, "{cause:?}: {said}");
+        assert!(said.contains("where worker 0 is, in class `waits` for "), "{cause:?}: {said}");
+        assert!(said.contains(in_words(cause)), "{cause:?}: {said}");
         child.stdin.take().unwrap().write_all(b"go on\n").unwrap();
         let mut printed = String::new();
         child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
-        assert!(printed.contains("went on: 1\n") && printed.contains("and on: 7\n"), "{way:?}: {printed}");
-        assert!(child.wait().unwrap().success(), "{way:?}: {printed}");
+        assert!(printed.contains("went on: 1\n") && printed.contains("and on: 7\n"), "{cause:?}: {printed}");
+        assert!(child.wait().unwrap().success(), "{cause:?}: {printed}");
     }
 }
 

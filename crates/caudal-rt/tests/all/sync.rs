@@ -12,7 +12,7 @@ use caudal_rt::{Handle, Runtime};
 
 use crate::common::{all, probes, runtime};
 
-/// What only a lock makes safe to change.
+/// Value that only a lock makes safe to change.
 #[derive(Default)]
 struct Unguarded(UnsafeCell<u64>);
 

@@ -1,4 +1,4 @@
-//! What requests do about themselves and others: spawning, critical sections, scopes.
+//! Calls of requests about themselves and others: spawning, critical sections, scopes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use caudal_rt::{Builder, LeftBehind, Pinning, Runtime, Shutdown};
 
-/// What a test's runtime does, as a policy file says it.
+/// System of a test's runtime, as a policy file says it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
     pub(crate) dispatch: &'static str,
@@ -59,10 +59,10 @@ pub(crate) fn runtime(workers: usize, two_level: bool, with: impl FnOnce(Builder
 /// `count` probes, a few hundred nanoseconds apart in all: time in which a request may be pre-empted.
 #[allow(dead_code)]
 pub(crate) fn probes(count: u32) {
-    for turn in 0..count * 8 {
-        std::hint::black_box(turn);
+    for iteration in 0..count * 8 {
+        std::hint::black_box(iteration);
         std::hint::spin_loop();
-        if turn % 8 == 0 {
+        if iteration % 8 == 0 {
             caudal_rt::probe();
         }
     }
@@ -98,7 +98,7 @@ impl LibrarysLock {
     }
 }
 
-/// What a shutdown that cancels has left behind when no more than `threads` of the runtime's threads are left: one that gets no core in
+/// Requests and threads that a shutdown that cancels has left behind when no more than `threads` of the runtime's threads are left: one that gets no core in
 /// time ends, and gives up what it has, behind the shutdown's bound.
 #[allow(dead_code)]
 pub(crate) fn left_behind(runtime: &Runtime, threads: usize) -> LeftBehind {

@@ -20,7 +20,7 @@ struct Totals {
     /// Of those that had started, and of the others.
     cancelled: u64,
     cancelled_early: u64,
-    /// Those that did not start, and were not cancelled by their handles.
+    /// Requests that did not start, and were not cancelled by their handles.
     unstarted: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What requests do: a few steps each, drawn from their numbers.
+//! Handlers of the stress run: a few steps each, drawn from the numbers of the requests.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
 use std::sync::Arc;

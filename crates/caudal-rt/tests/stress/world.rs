@@ -1,4 +1,4 @@
-//! What all requests of a run share: locks to meet at, and a record of each request, in which whatever happens to it is counted.
+//! State that all requests of a run share: locks to meet at, and a record of each request, in which whatever happens to it is counted.
 
 use std::panic;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -16,7 +16,7 @@ pub(crate) const EXPIRED: u8 = 4;
 pub(crate) const STOPPED: u8 = 5;
 pub(crate) const ABANDONED: u8 = 6;
 
-/// What is known of a request beforehand, or was done to it.
+/// Plan of a request, and what was done to it.
 pub(crate) const HAS_DEADLINE: u8 = 1;
 /// `cancel` has answered that it had not started.
 pub(crate) const CANCELLED_EARLY: u8 = 2;
@@ -24,19 +24,19 @@ pub(crate) const CANCELLED_EARLY: u8 = 2;
 pub(crate) const SCOPED: u8 = 4;
 pub(crate) const ACCEPTED: u8 = 8;
 
-/// What has happened to a request: how often, or how.
+/// Record of a request: how often each thing has happened to it, or how.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     /// Its handler began.
     pub(crate) ran: AtomicU8,
-    /// What its closure captures was dropped.
+    /// Drops of what its closure captures.
     pub(crate) dropped: AtomicU8,
     /// It gave a result; and the result was dropped.
     pub(crate) results: AtomicU8,
     pub(crate) results_dropped: AtomicU8,
     /// How its frame was left.
     pub(crate) left: AtomicU8,
-    /// What its handle said.
+    /// Answer of its handle.
     pub(crate) heard: AtomicU8,
     pub(crate) marks: AtomicU8,
 }
@@ -120,7 +120,7 @@ impl World {
         &self.records[..self.made() as usize]
     }
 
-    /// What request `number` does, and what is done with it, is drawn from this.
+    /// Draws by which the behaviour of request `number` is decided, and what is done with it.
     pub(crate) fn draw(&self, number: u32) -> Draw {
         Draw::new(self.seed, u64::from(number))
     }
@@ -156,7 +156,7 @@ impl Record {
     }
 }
 
-/// What every closure captures.
+/// Value that every closure captures.
 pub(crate) struct Captured {
     pub(crate) world: Arc<World>,
     pub(crate) number: u32,
@@ -179,7 +179,7 @@ impl Drop for Captured {
     }
 }
 
-/// What every handler returns.
+/// Value that every handler returns.
 pub(crate) struct Product(Counted);
 
 /// As [`Captured`], counted as a result.

@@ -1,4 +1,4 @@
-//! What tests of drivers share: a plugin, programs of a few lines, and calls of the driver in directories of their own.
+//! Common part of the tests of drivers: a plugin, programs of a few lines, and calls of the driver in directories of their own.
 
 #![allow(dead_code)] // Each test file takes a part.
 
@@ -39,10 +39,10 @@ pub(crate) fn build_plugin(executable: &str) -> PathBuf {
 pub(crate) const WORK: &str = "long work(long rounds) {\n  volatile long sum = 0;\n  for (long i = 0; i < rounds; i++) sum += i;\n  return sum;\n}\n";
 /// Another that calls it.
 pub(crate) const MAIN: &str = "#include <stdio.h>\nlong work(long rounds);\nint main(int count, char **words) {\n  (void)words;\n  long sum = 0;\n  for (long i = 0; i < count * 10L; i++) sum += work(i * 100);\n  printf(\"%ld\\n\", sum);\n  return 0;\n}\n";
-/// What they print.
+/// Text that they print.
 pub(crate) const PRINTED: &str = "1422750\n";
 
-/// What `WORK`'s loop calls in a mode. In budget mode loops keep what is left in a register, for which there is an entry of its own.
+/// Entry that `WORK`'s loop calls in a mode. In budget mode loops keep what is left in a register, for which there is an entry of its own.
 pub(crate) fn cold_entry_of_work(mode: &str) -> String {
     let entry = match mode {
         "budget" => "carried",

@@ -8,7 +8,7 @@
 //!  workers ──▶ timeline (rings) ────────▶ Recording
 //! ```
 //!
-//! Everything that workers write here they write with plain stores to lines of their own; all the rest is done by who reads.
+//! Everything that workers write here they write with plain stores to lines of their own; the reader does all the rest.
 //! All histograms are *raw*: what the machine took away from the workers is in them ([`Stalls`]).
 
 mod recording;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::clock::now;
 use crate::board::histogram::Histogram;
 use crate::board::measured::Taken;
-use crate::board::{Slice, Worker};
+use crate::board::{SharedWorker, Slice};
 use crate::kernel::shared::Shared;
 
 /// Are the times when the machine took a core away from its worker in the histograms?
@@ -212,7 +212,7 @@ fn of_class(name: &str, taken: Taken, ns_per_cycle: f64) -> ClassStats {
     }
 }
 
-fn of_worker(worker: &Worker, shared: &Shared) -> WorkerStats {
+fn of_worker(worker: &SharedWorker, shared: &Shared) -> WorkerStats {
     let (board, spent) = (&worker.board, &worker.spent);
     let ns = |cycles: u64| shared.clock.picos(cycles).0 / 1_000;
     let started = spent.started.load(Acquire);

@@ -1,6 +1,6 @@
 //! Log of where submitters placed their requests, in a runtime without a dispatcher.
 //!
-//! Submitters are any threads, so no buffer is theirs: they share one. An entry is two words; who has drawn a place from
+//! Any thread may submit, so submitters have no buffers of their own: they share one. An entry is two words; a thread that has drawn a place from
 //! `next` writes its number first and then, with `Release`, its pool, which is zero until then.
 
 use std::sync::atomic::AtomicU64;
@@ -12,12 +12,12 @@ use caudal_log::{Entry, Thread, ThreadLog};
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Submitted {
-    places: Box<[Place]>,
+    places: Box<[PlacedEntry]>,
     next: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
-struct Place {
+struct PlacedEntry {
     number: AtomicU64,
     /// Pool + 1; 0: not written yet.
     pool: AtomicU64,
@@ -25,7 +25,10 @@ struct Place {
 
 impl Submitted {
     pub(super) fn new(capacity: usize) -> Submitted {
-        Submitted { places: (0..capacity).map(|_| Place::default()).collect(), next: AtomicUsize::new(0) }
+        Submitted {
+            places: (0..capacity).map(|_| PlacedEntry::default()).collect(),
+            next: AtomicUsize::new(0),
+        }
     }
 
     /// The submitter placed its request `number` at `pool`.
@@ -38,7 +41,7 @@ impl Submitted {
 
     /// A copy of the entries up to the first that is still being written.
     pub(super) fn copy(&self) -> ThreadLog {
-        let placed = |place: &Place| {
+        let placed = |place: &PlacedEntry| {
             let pool = place.pool.load(Acquire).checked_sub(1)?;
             Some(Entry::Placed { number: place.number.load(Relaxed), pool: pool as u32 })
         };

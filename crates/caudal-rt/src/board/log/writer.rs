@@ -1,4 +1,4 @@
-//! The one who writes a buffer.
+//! The only writer of a buffer of the log. Workers and the dispatcher have one each.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -2,7 +2,7 @@
 
 use caudal_log::Entry;
 
-use super::view::View;
+use super::view::WorkersView;
 use crate::board::log::Writer;
 
 /// Writes the dispatcher's log: counts of workers where they have changed since the last placement, then the placement.
@@ -21,7 +21,7 @@ impl DispatchLog {
 
     /// Request `number` goes to `pool`, or is held, because of what the policy sees in `view`.
     #[cold]
-    pub(crate) fn decided(&mut self, view: &View, number: u64, pool: Option<u32>) {
+    pub(crate) fn decided(&mut self, view: &WorkersView, number: u64, pool: Option<u32>) {
         for (worker, known) in self.known.iter_mut().enumerate() {
             let seen = view.counts(worker);
             if *known != Some(seen) {

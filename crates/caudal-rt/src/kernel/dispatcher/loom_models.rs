@@ -8,9 +8,9 @@
 use super::*;
 use crate::base::primitives::thread;
 use crate::board::Board;
-use crate::kernel::worker::Books;
+use crate::kernel::worker::WorkerCounts;
 use crate::loom_models::{
-    Product, Tally, books_of, gone, model, run_one, settings, settle, shared, work, worker,
+    Product, Tally, counts_of, gone, model, run_one, settings, settle, shared, work, worker,
 };
 use crate::request::class::ClassId;
 use crate::task::handle::Handle;
@@ -85,7 +85,7 @@ fn cancelled_before_a_full_inbox() {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
                 let (cell, _) = shared.workers[0].inbox.pop().unwrap();
-                run_one(&shared, 0, cell, &mut books_of(&shared, 0));
+                run_one(&shared, 0, cell, &mut counts_of(&shared, 0));
             })
         };
         dispatcher.place_held();
@@ -121,7 +121,7 @@ fn taken_back_from_who_is_stuck() {
     });
 }
 
-/// A look that sees that a request has gone sees no quanta of it any more.
+/// A reading that counts a request as gone has no quanta of it any more.
 #[test]
 fn quanta_go_before_their_request() {
     let settings = settings(1, "jsq");
@@ -133,11 +133,11 @@ fn quanta_go_before_their_request() {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
                 let board: &Board = &shared.workers[0].board;
-                let mut books = Books { inside: 2, ..Books::default() };
+                let mut counts = WorkerCounts { inside: 2, ..WorkerCounts::default() };
                 for quanta in [1, 2] {
-                    books.quanta += u64::from(quanta);
-                    board.quanta.store(books.quanta, Relaxed);
-                    books.end(quanta, board);
+                    counts.quanta += u64::from(quanta);
+                    board.quanta.store(counts.quanta, Relaxed);
+                    counts.end(quanta, board);
                 }
             })
         };

@@ -21,15 +21,15 @@ use caudal_policy::random::{Draw, hash};
 
 use self::log::DispatchLog;
 use self::timekeeper::{Timekeeper, all_have_ended};
-use self::view::View;
+use self::view::WorkersView;
 use crate::base::clock::now;
 use crate::board::log::Writer;
-use crate::drive::source::{Asked, BATCH, Intake, Source};
+use crate::drive::source::{BATCH, Intake, PolledSource, Source};
 use crate::kernel::shared::{Shared, Stage};
 use crate::queue::ring::SingleProducer;
 use crate::request::Request;
 use crate::request::ending::end_unstarted;
-use crate::request::{NOWHERE, Outcome, Phase, Reference, Snapshot};
+use crate::request::{NOWHERE, Outcome, Phase, Reference, StateSnapshot};
 
 /// Requests that a policy may hold before nothing more is taken in.
 const HELD_MAX: usize = 4 * BATCH;
@@ -38,30 +38,30 @@ const HELD_MAX: usize = 4 * BATCH;
 pub(crate) struct Dispatcher<'a> {
     shared: &'a Arc<Shared>,
     policy: AnyDispatch,
-    view: View,
+    view: WorkersView,
     seed: u64,
     inboxes: Vec<Inbox<'a>>,
-    sources: Vec<Asked>,
-    /// Taken in and not yet placed: what a batch has brought, what a policy holds, and what found a full inbox.
+    sources: Vec<PolledSource>,
+    /// Requests that were taken in and are not placed: of the last batch, held by the policy, or refused by a full inbox.
     held: VecDeque<Request>,
     batch: Vec<Request>,
     next_number: u64,
     idle_since: u64,
-    /// Where workers' flags are to be raised.
+    /// Present where workers' flags are to be raised.
     timekeeper: Option<Timekeeper>,
     log: Option<DispatchLog>,
 }
 
-/// How the dispatcher fills an inbox.
+/// An inbox, as the dispatcher fills it.
 enum Inbox<'a> {
-    /// Nobody else does.
+    /// By its only producer.
     Alone(SingleProducer<'a, Request>),
-    /// Thieves do as well.
+    /// Beside thieves.
     Shared(&'a crate::queue::ring::Ring<Request>),
 }
 
 impl Inbox<'_> {
-    /// Asks for the slot that is next to be filled, whose worker has written to it last.
+    /// Prefetches the slot that is next to be filled, to which its worker has written last.
     #[inline(always)]
     fn fetch(&self) {
         if let Inbox::Alone(producer) = self {
@@ -89,16 +89,16 @@ impl<'a> Dispatcher<'a> {
         policy: AnyDispatch,
         sources: Vec<Box<dyn Source>>,
     ) -> Dispatcher<'a> {
-        let inbox = |worker: &'a crate::board::Worker| match worker.inbox.producer() {
+        let inbox = |worker: &'a crate::board::SharedWorker| match worker.inbox.producer() {
             Some(alone) => Inbox::Alone(alone),
             None => Inbox::Shared(&worker.inbox),
         };
         Dispatcher {
             policy,
-            view: View::new(shared.workers.len()),
+            view: WorkersView::new(shared.workers.len()),
             seed: hash(shared.settings.seed, 1),
             inboxes: shared.workers.iter().map(inbox).collect(),
-            sources: sources.into_iter().map(Asked::new).collect(),
+            sources: sources.into_iter().map(PolledSource::new).collect(),
             held: VecDeque::with_capacity(2 * BATCH),
             batch: Vec::with_capacity(BATCH),
             next_number: 0,
@@ -109,10 +109,10 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// The thread's life: until the runtime drains and everything that was handed in has been placed.
+    /// Runs the dispatcher until the runtime drains and every request that was handed in has been placed.
     pub(crate) fn run(mut self) {
         loop {
-            if self.turn() {
+            if self.round() {
                 self.be_busy();
             } else if !self.rest() {
                 break;
@@ -120,8 +120,8 @@ impl<'a> Dispatcher<'a> {
         }
         self.shared.dispatcher_idle_since.store(now(), Relaxed);
         self.shared.dispatcher_done.store(true, std::sync::atomic::Ordering::Release);
-        self.shared.lot.wake_all();
-        // Workers may end now, and until they have, the time of what they run is kept.
+        self.shared.event_count.wake_all();
+        // Workers may end now. Until all have, this thread goes on to raise their flags.
         while self.timekeeper.is_some()
             && self.shared.stage() < Stage::Stopping
             && !all_have_ended(self.shared)
@@ -134,9 +134,9 @@ impl<'a> Dispatcher<'a> {
         self.shared.end_queued_if_stopping();
     }
 
-    /// Was there anything to take in or to place?
+    /// One round: takes requests in and places them. Was there any?
     #[inline(always)]
-    fn turn(&mut self) -> bool {
+    fn round(&mut self) -> bool {
         self.refresh();
         self.keep_time();
         let taken = self.take_in();
@@ -144,12 +144,12 @@ impl<'a> Dispatcher<'a> {
         taken || placed
     }
 
-    /// Asks those to yield whose quantum is over, where nobody else does.
+    /// Raises the flags of requests whose quantum is over, where flags are used.
     #[inline]
     fn keep_time(&mut self) {
         if let Some(timekeeper) = &mut self.timekeeper {
             let view = &self.view;
-            timekeeper.look(self.shared, now(), |worker| view.counts(worker).0);
+            timekeeper.check_some(self.shared, now(), |worker| view.counts(worker).0);
         }
     }
 
@@ -165,7 +165,7 @@ impl<'a> Dispatcher<'a> {
         self.inboxes.iter().for_each(Inbox::fetch);
     }
 
-    /// Takes a batch from submitters and sources, unless requests are held that found no room; was there anything?
+    /// Takes a batch from submitters and sources, unless requests are held that found no room. Did any come?
     #[inline]
     fn take_in(&mut self) -> bool {
         let room = if self.policy.holds() { HELD_MAX } else { 0 };
@@ -173,7 +173,7 @@ impl<'a> Dispatcher<'a> {
             return false;
         }
         let before = self.held.len();
-        if let Some(entry) = &self.shared.entry {
+        if let Some(entry) = self.shared.entrance.queue() {
             while self.held.len() < before + BATCH {
                 let Some((cell, _)) = entry.pop() else { break };
                 cell.number.set(self.next_number);
@@ -191,13 +191,13 @@ impl<'a> Dispatcher<'a> {
         let (batch, number) = (&mut self.batch, &mut self.next_number);
         let (running, of) = (self.shared.stage() == Stage::Running, self.shared.of);
         self.sources.retain_mut(|source| {
-            let more = running && source.ask(&mut Intake::new(batch, number, false, of));
+            let more = running && source.poll(&mut Intake::new(batch, number, false, of));
             self.held.extend(batch.drain(..));
             more
         });
     }
 
-    /// Places what is held, in order, for as long as there is room; was anything placed?
+    /// Places the held requests, in order, for as long as there is room. Was any placed?
     #[inline]
     fn place_held(&mut self) -> bool {
         let mut placed = false;
@@ -266,7 +266,7 @@ impl<'a> Dispatcher<'a> {
             // SAFETY: nobody can cancel it, and nobody else has it.
             unsafe { cell.state.place_unshared(place) };
         } else if !cell.state.move_to(place) {
-            // Cancelled this moment: it goes its way, and is thrown away there.
+            // It was cancelled at this moment: it is placed all the same, and its worker drops it.
             self.shared.workers[worker].board.left.fetch_add(1, Relaxed);
         }
         let put = self.inboxes[worker].push(cell, cell.arrival.load(Relaxed));
@@ -276,14 +276,14 @@ impl<'a> Dispatcher<'a> {
         put
     }
 
-    /// The inbox of `worker` was full: the request stays here, and is not there for whoever cancels it.
+    /// The inbox of `worker` was full: the request stays here, and its place says so to a canceller.
     #[cold]
-    fn keep(&mut self, worker: usize, cell: Request, state: Snapshot) {
+    fn keep(&mut self, worker: usize, cell: Request, state: StateSnapshot) {
         if state.is_started() {
             self.shared.workers[worker].mail.started.fetch_sub(1, Relaxed);
         }
         if !cell.state.move_to(self.shared.place(NOWHERE)) {
-            // Cancelled while it seemed to be there, and so counted as one that has left: then it has been placed as well.
+            // It was cancelled while its place was that worker, and was counted there as one that has left: so it counts as placed, too.
             self.view.placed(worker);
         }
     }
@@ -311,7 +311,7 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Nothing came and nothing could be placed. `false` ends the thread.
+    /// Called when nothing came and nothing could be placed: spins or sleeps. `false` ends the thread.
     fn rest(&mut self) -> bool {
         let time = now();
         if !self.held.is_empty() {
@@ -338,16 +338,16 @@ impl<'a> Dispatcher<'a> {
         true
     }
 
-    /// Everybody has been idle for long enough; where there is a source that can not be waited for, this thread stays up.
+    /// Sleeps, for all threads have been idle for long enough; with a source that can not be waited for, this thread stays up.
     fn sleep(&self) {
         let has_work = || {
-            self.shared.entry.as_ref().is_none_or(|entry| !entry.is_empty())
+            self.shared.entrance.queue().is_none_or(|entry| !entry.is_empty())
                 || self.shared.stage() != Stage::Running
         };
         if self.sources.is_empty() {
             return self.shared.sleep_unless(None, has_work);
         }
-        match self.sources.iter().map(Asked::descriptor).collect::<Option<Vec<_>>>() {
+        match self.sources.iter().map(PolledSource::descriptor).collect::<Option<Vec<_>>>() {
             Some(descriptors) => self.shared.sleep_for_sources_unless(0, &descriptors, None, has_work),
             None => std::hint::spin_loop(),
         }
@@ -394,18 +394,18 @@ mod tests {
         let mut dispatcher = Dispatcher::new(&shared, policy, Vec::new());
         let submit = || drop(RequestBuilder::of(&shared, class).submit(|| ()).unwrap());
         (0..8).for_each(|_| submit());
-        assert!(dispatcher.turn());
+        assert!(dispatcher.round());
         let lengths = || [0, 1].map(|worker: usize| shared.workers[worker].inbox.len());
         assert_eq!(lengths(), [4, 4]);
         for ended in [1, 0, 1, 0, 0, 1] {
-            assert!(!dispatcher.turn(), "nothing arrives");
+            assert!(!dispatcher.round(), "nothing arrives");
             // It ends two, of which the next two take the places.
             let board = &shared.workers[ended].board;
             board.finished.store(board.finished.load(Relaxed) + 2, Relaxed);
             let before = lengths();
             for _ in 0..2 {
                 submit();
-                assert!(dispatcher.turn());
+                assert!(dispatcher.round());
             }
             let mut expected = before;
             expected[ended] += 2;

@@ -1,4 +1,4 @@
-//! Preemption by flag: for handlers whose probes look at a flag instead of a clock, the dispatcher looks at the clock for them.
+//! Preemption by flag: for handlers whose probes check a flag instead of a clock, the dispatcher reads the clock for them.
 //!
 //! A worker says when the quantum of its request is due. The dispatcher raises its flag when that is over and others wait there:
 //! at the end of a quantum, or, where the request had the worker for itself, when another one arrives (preemption on arrival).
@@ -10,18 +10,18 @@ use std::time::Duration;
 
 use crate::kernel::shared::{Shared, Stage};
 
-/// Workers that are looked at in one round of the dispatcher.
-const LOOKS: usize = 4;
+/// Workers that are checked in one round of the dispatcher.
+const CHECKS: usize = 4;
 
-/// A request that has not yielded is asked again so often.
+/// Time after which a request that has not yielded is asked again.
 const AGAIN_AFTER: Duration = Duration::from_micros(20);
 
 /// See the [module](self).
 pub(super) struct Timekeeper {
     /// By worker: the due time for which its flag was raised last.
     raised_for: Box<[u64]>,
-    /// When that was for the first time, and when it is to be raised again. A yield that can not be (in a destructor while a panic
-    /// unwinds, on a stack that is no request's) is forgotten by the probe.
+    /// By worker: when the flag was raised for that time first, and when it is to be raised again. The probe forgets a yield that is not
+    /// possible (in a destructor while a panic unwinds, on a stack that is no request's).
     first: Box<[u64]>,
     again_at: Box<[u64]>,
     again_after: u64,
@@ -44,21 +44,21 @@ impl Timekeeper {
         }
     }
 
-    /// Looks at some workers, in turn. `unfinished`: requests at a worker, begun or not.
-    pub(super) fn look(&mut self, shared: &Shared, time: u64, unfinished: impl Fn(usize) -> u32) {
+    /// Checks some workers, in turn. `unfinished`: requests at a worker, begun or not.
+    pub(super) fn check_some(&mut self, shared: &Shared, time: u64, unfinished: impl Fn(usize) -> u32) {
         let stage = shared.stage();
         if stage != self.stage {
             self.stage = stage;
             (0..shared.workers.len()).for_each(|worker| raise(shared, worker, time));
         }
-        for _ in 0..LOOKS.min(shared.workers.len()) {
+        for _ in 0..CHECKS.min(shared.workers.len()) {
             let worker = self.next;
             self.next = (worker + 1) % shared.workers.len();
-            self.look_at(shared, worker, time, unfinished(worker) > 1 || stage != Stage::Running);
+            self.check(shared, worker, time, unfinished(worker) > 1 || stage != Stage::Running);
         }
     }
 
-    fn look_at(&mut self, shared: &Shared, worker: usize, time: u64, others_wait: bool) {
+    fn check(&mut self, shared: &Shared, worker: usize, time: u64, others_wait: bool) {
         let other = &shared.workers[worker];
         let due = other.spent.due.load(Acquire);
         let patience = if others_wait { 0 } else { self.now_and_then };
@@ -75,10 +75,10 @@ impl Timekeeper {
     }
 }
 
-/// `since` when it is asked.
+/// Raises the flag of a worker, whose request is asked to yield since the time `since`.
 fn raise(shared: &Shared, worker: usize, since: u64) {
     let flag = &shared.workers[worker].mail.probe_flag;
-    // SAFETY: a worker lends its thread's flag, and takes it back before its thread ends. Only the dispatcher raises flags.
+    // SAFETY: a worker publishes its thread's flag, and withdraws it before its thread ends. Only the dispatcher raises flags.
     unsafe { flag.raise(since) };
 }
 

@@ -1,4 +1,4 @@
-//! Workers as a dispatch policy sees them: counts as old as the last look at the boards.
+//! Workers as a dispatch policy sees them: counts as old as the last reading of the boards.
 
 use caudal_policy::dispatch::{Counts, Places, Shortest};
 use caudal_policy::{Picos, PoolId};
@@ -14,9 +14,9 @@ use caudal_policy::{Picos, PoolId};
 /// ```
 ///
 /// To place a request moves one bit, and the shortest are the first filled level. (A search of the counts by vector
-/// instructions looks cheaper and is not: it would have to wait until the count that was written last is in the cache, behind the
+/// instructions seems cheaper and is not: it would have to wait until the count that was written last is in the cache, behind the
 /// lines of inboxes that were written before it.) Workers with [`TOP`] requests or more share the last level.
-pub(crate) struct View {
+pub(crate) struct WorkersView {
     workers: u32,
     words: usize,
     counts: Box<[u32]>,
@@ -36,10 +36,10 @@ const LEVELS: usize = 64;
 /// From so many unfinished requests on, levels do not tell workers apart.
 const TOP: u32 = LEVELS as u32 - 1;
 
-impl View {
-    pub(crate) fn new(workers: usize) -> View {
+impl WorkersView {
+    pub(crate) fn new(workers: usize) -> WorkersView {
         let words = workers.div_ceil(64);
-        let mut view = View {
+        let mut view = WorkersView {
             workers: workers as u32,
             words,
             counts: vec![0; workers].into(),
@@ -126,7 +126,7 @@ impl View {
         Shortest { unfinished: least, pools }
     }
 
-    /// To be called before a policy looks, after counts have changed.
+    /// To be called after counts have changed, before a policy reads them.
     #[inline(always)]
     pub(crate) fn settle(&mut self) {
         if self.filled == 1 << TOP {
@@ -135,7 +135,7 @@ impl View {
     }
 }
 
-impl Places for View {
+impl Places for WorkersView {
     #[inline(always)]
     fn open(&self) -> u32 {
         self.workers
@@ -147,7 +147,7 @@ impl Places for View {
     }
 }
 
-impl Counts for View {
+impl Counts for WorkersView {
     #[inline(always)]
     fn unfinished(&self, pool: PoolId) -> u32 {
         self.counts[pool.index()]
@@ -200,6 +200,8 @@ impl Counts for View {
         self.quanta[pool.index()]
     }
 
+    // `Counts` has the questions of clairvoyant policies, too, and one `Dispatch` is written for all of them: types can not tell a host which
+    // policies ask. So such a policy is refused when a runtime's file is read, and again when it starts.
     fn unfinished_work(&mut self, _pool: PoolId) -> Picos {
         unreachable!("clairvoyant policies are refused when the file is read")
     }
@@ -221,7 +223,7 @@ mod tests {
             above in prop::collection::vec(0_u32..4, 1..200),
         ) {
             let counts: Vec<u32> = above.iter().map(|more| low + more).collect();
-            let mut view = View::new(counts.len());
+            let mut view = WorkersView::new(counts.len());
             for (worker, &count) in counts.iter().enumerate() {
                 (0..count).for_each(|_| view.placed(worker));
             }
@@ -243,7 +245,7 @@ mod tests {
 
     #[test]
     fn counters_that_wrap_and_run_ahead_are_harmless() {
-        let mut view = View::new(3);
+        let mut view = WorkersView::new(3);
         (0..5).for_each(|_| view.placed(1));
         view.update(1, 3, 7);
         assert_eq!((view.unfinished(PoolId(1)), view.serviced_quanta(PoolId(1))), (2, 7));

@@ -1,4 +1,4 @@
-//! Which system call a thread sleeps in, and what that mostly is: for the watchdog's line.
+//! The system call in which a thread sleeps, and what that mostly means. Called by the watchdog for its line.
 
 use super::of_thread;
 

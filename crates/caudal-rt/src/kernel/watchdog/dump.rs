@@ -3,7 +3,7 @@
 //! Nobody can walk the stack of a thread that runs but that thread itself. So a thread that was started for it sends the worker's a
 //! signal; the handler, on the thread's alternate stack, walks the frames of the coroutine into [`EXCHANGE`] and returns, and
 //! what it has interrupted goes on. The handler takes no lock and allocates nothing: it may have interrupted an allocation. The
-//! asking thread looks the names up, which does both.
+//! asking thread finds the names, which does both.
 //!
 //! ```text
 //!            asker           the worker's handler              handler          asker
@@ -123,8 +123,8 @@ pub(crate) fn let_in() {
     }
 }
 
-/// Writes to stderr where this worker is. On a thread of its own: looking names up reads the program's debugging information, and
-/// who waits for a request is not to wait for that.
+/// Writes to stderr where this worker is. On a thread of its own: finding names means to read the program's debugging information,
+/// and nobody who waits for a request is to wait for that.
 pub(super) fn dump(stuck: Stuck) {
     let number = stuck.number;
     let asker = move || {

@@ -1,7 +1,7 @@
-//! Do the workers get their cores, and do they keep up? And is there a class that no probe ever stops?
+//! Checks of the workers as a whole: do they get their cores, do they keep up, and is there a class that no probe ever stops?
 //!
-//! The watchdog asks twice a second. What it finds is in [`WorkerStats`](crate::api::stats::WorkerStats) and
-//! [`Snapshot`](crate::api::stats::Snapshot), which `caudal top` shows, and is written to stderr in one line when it begins:
+//! The watchdog calls this twice a second. The findings are in [`WorkerStats`](crate::api::stats::WorkerStats) and
+//! [`Snapshot`](crate::api::stats::Snapshot), which `caudal top` shows; each is written to stderr in one line when it begins:
 //!
 //! * *Starved*: the kernel says (`schedstat`) that a worker's thread was ready to run for a tenth of the time or longer and had no core.
 //!   Other programs want the same one.
@@ -19,25 +19,25 @@ use crate::kernel::shared::Shared;
 use crate::queue::ring::Ring;
 use crate::request::class::CLASSES_MAX;
 
-/// How often the workers are looked at.
+/// How often the workers are checked.
 const EVERY: Duration = Duration::from_millis(500);
-/// A worker that is ready and has no core for so much of the time is starved.
+/// Share of the time, ready to run and without a core, from which a worker is starved.
 const STARVED: f64 = 0.1;
-/// A worker that does nothing for so much of the time keeps up.
+/// Share of the time, with nothing to do, from which a worker keeps up.
 const IDLE: f64 = 0.01;
-/// The same is not written again for so long.
+/// Time for which the same line is not written again.
 const QUIET: Duration = Duration::from_secs(10);
-/// Requests of a class that have to have gone on for long without a probe before that is said; beyond those that may have been
-/// short but for the kernel, which gave the core to others meanwhile: one each time that it did.
+/// Number of requests of a class that have to have run for long without a probe before a line says so. Not counted are those that may have
+/// been short but for the kernel, which gave the core to others meanwhile: one each time that it did.
 const ENOUGH: u64 = 20;
-/// So many quanta are long.
+/// Number of quanta from which a slice is long.
 const LONG: f64 = 8.0;
-/// Such requests have so much of their class's time: a few short ones that the machine has stalled do not.
+/// Share of their class's time that such requests have at least: a few short ones that the machine has stalled have less.
 const PART: f64 = 0.1;
 
-/// Findings of a look, to be held against those of the next one.
+/// Readings of a worker at a check, to be compared with those of the next one.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct Reading {
     schedule: Schedule,
     idle: u64,
 }
@@ -50,7 +50,7 @@ struct Episode {
 }
 
 impl Episode {
-    /// It is so, or not, at a look at `time`: is that to be written?
+    /// Notes whether it is so at a check at `time`; is a line to be written?
     fn begins(&mut self, is_so: bool, time: Instant) -> bool {
         let begins = is_so && !self.lasts;
         self.lasts = is_so;
@@ -64,9 +64,9 @@ impl Episode {
 
 /// See the [module](self).
 pub(super) struct Watch {
-    looked: Instant,
-    looked_cycles: u64,
-    workers: Box<[Seen]>,
+    checked: Instant,
+    checked_cycles: u64,
+    workers: Box<[Reading]>,
     refused: u64,
     starved: Episode,
     overloaded: Episode,
@@ -76,10 +76,10 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn new(shared: &Shared) -> Watch {
-        let seen = (0..shared.workers.len()).map(|_| Seen::default()).collect();
+        let seen = (0..shared.workers.len()).map(|_| Reading::default()).collect();
         Watch {
-            looked: Instant::now(),
-            looked_cycles: crate::base::clock::now(),
+            checked: Instant::now(),
+            checked_cycles: crate::base::clock::now(),
             workers: seen,
             refused: 0,
             starved: Episode::default(),
@@ -93,25 +93,25 @@ impl Watch {
         self.starved.lasts || self.overloaded.lasts
     }
 
-    /// Called at every look of the watchdog.
-    pub(super) fn look(&mut self, shared: &Shared) {
+    /// Called at every check of the watchdog.
+    pub(super) fn check(&mut self, shared: &Shared) {
         let time = Instant::now();
-        let span = time.duration_since(self.looked);
+        let span = time.duration_since(self.checked);
         if span < EVERY {
             return;
         }
         let cycles = crate::base::clock::now();
-        let span_cycles = cycles.saturating_sub(self.looked_cycles);
-        (self.looked, self.looked_cycles) = (time, cycles);
+        let span_cycles = cycles.saturating_sub(self.checked_cycles);
+        (self.checked, self.checked_cycles) = (time, cycles);
         let (mut waited, mut idle) = ((0.0, 0), false);
         for (number, (worker, seen)) in shared.workers.iter().zip(&mut self.workers).enumerate() {
-            let now = Seen {
+            let now = Reading {
                 schedule: schedule(worker.mail.thread.load(Relaxed)).unwrap_or(seen.schedule),
                 idle: worker.spent.idle.load(Relaxed),
             };
             let waited_ns = now.schedule.waited_ns.saturating_sub(seen.schedule.waited_ns);
             let share = waited_ns as f64 / span.as_nanos() as f64;
-            // A first look finds what the thread has waited since it began.
+            // The first check finds the time that the thread has waited since it began.
             let share = share.min(1.0);
             idle |= now.idle.saturating_sub(seen.idle) as f64 > IDLE * span_cycles as f64;
             idle |= worker.board.idle_since.load(Relaxed) != 0;
@@ -126,7 +126,7 @@ impl Watch {
             say_starved(waited.1, waited.0, span);
         }
         self.judge_load(shared, idle, span, time);
-        self.look_for_probes(shared);
+        self.judge_probes(shared);
     }
 
     fn judge_load(&mut self, shared: &Shared, idle: bool, span: Duration, time: Instant) {
@@ -134,10 +134,10 @@ impl Watch {
         let more_refused = refused.saturating_sub(self.refused);
         self.refused = refused;
         let waiting = shared.workers.iter().map(|worker| worker.inbox.len()).sum::<usize>()
-            + shared.entry.as_ref().map_or(0, Ring::len);
+            + shared.entrance.queue().map_or(0, Ring::len);
         let settings = &shared.settings;
         let half_full = shared.workers.iter().any(|worker| worker.inbox.len() >= settings.inbox / 2)
-            || shared.entry.as_ref().is_some_and(|entry| entry.len() >= settings.entry / 2);
+            || shared.entrance.queue().is_some_and(|entry| entry.len() >= settings.entry / 2);
         let overloaded = !idle && (half_full || more_refused > 0);
         shared.overloaded.store(overloaded, Relaxed);
         if self.overloaded.begins(overloaded, time) {
@@ -153,13 +153,13 @@ impl Watch {
     }
 
     /// Classes whose requests go on for many quanta and never end one.
-    fn look_for_probes(&mut self, shared: &Shared) {
+    fn judge_probes(&mut self, shared: &Shared) {
         let Some(quantum) = quantum_cycles(shared) else { return };
         if !shared.settings.measuring {
             return;
         }
         let names = shared.settings.classes.all();
-        let switched_out: u64 = self.workers.iter().map(|seen| seen.schedule.turns).sum();
+        let switched_out: u64 = self.workers.iter().map(|seen| seen.schedule.slices).sum();
         for (class, name) in names.iter().enumerate() {
             if self.settled[class] {
                 continue;
@@ -198,15 +198,15 @@ struct Schedule {
     /// For how long it was ready to run and had no core.
     waited_ns: u64,
     /// How often it was given one.
-    turns: u64,
+    slices: u64,
 }
 
 /// `None` where the kernel does not say.
 fn schedule(thread: u32) -> Option<Schedule> {
     let line = of_thread(thread, "schedstat");
     let mut numbers = line.split_whitespace().skip(1).map(str::parse);
-    let (Some(Ok(waited_ns)), Some(Ok(turns))) = (numbers.next(), numbers.next()) else { return None };
-    Some(Schedule { waited_ns, turns })
+    let (Some(Ok(waited_ns)), Some(Ok(slices))) = (numbers.next(), numbers.next()) else { return None };
+    Some(Schedule { waited_ns, slices })
 }
 
 /// The sum of all values above `bound`, up to the width of the histogram's buckets.
@@ -248,7 +248,7 @@ mod tests {
     fn the_kernel_says_how_it_has_treated_a_thread() {
         // SAFETY: the call has no precondition.
         let me = unsafe { libc::gettid() } as u32;
-        assert!(schedule(me).is_some_and(|schedule| schedule.turns > 0));
+        assert!(schedule(me).is_some_and(|schedule| schedule.slices > 0));
         assert!(schedule(u32::MAX).is_none(), "there is no such thread");
     }
 }

@@ -1,4 +1,4 @@
-//! How a worker ends: it drains, cancels, and at last leaves behind what would not end.
+//! End of a worker: it drains, cancels, and at last gives up the requests that have not ended. Called by the worker's loop.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -6,7 +6,7 @@ use caudal_policy::discipline::Discipline;
 
 use super::Worker;
 use crate::kernel::shared::{Notice, Stage};
-use crate::queue::custody::Claimant;
+use crate::queue::end_owner::Claimant;
 use crate::request::ending::end_unstarted;
 use crate::request::{Outcome, Reference};
 
@@ -25,8 +25,8 @@ impl<D: Discipline> Worker<D> {
         self.stage = stage;
         match stage {
             Stage::Cancelling => self.cancel_all(),
-            // If the shutdown was first, it ends all but what has just run. What is left to do here is the same.
-            Stage::Stopping => _ = self.me.spent.custody.claim(Claimant::Worker),
+            // If the shutdown was first, it ends all requests but the one that has just run. The worker does the same in either case.
+            Stage::Stopping => _ = self.me.spent.end_owner.claim(Claimant::Worker),
             Stage::Running | Stage::Draining => {}
         }
     }
@@ -40,10 +40,10 @@ impl<D: Discipline> Worker<D> {
         }
     }
 
-    /// Nothing is here, and nothing can come any more?
+    /// May the worker end? It may when no request is here, and none can come any more.
     pub(super) fn may_end(&self) -> bool {
         let done = self.shared.dispatcher_done.load(Acquire);
-        self.stage != Stage::Running && done && self.books.inside == 0 && self.me.inbox.is_empty()
+        self.stage != Stage::Running && done && self.counts.inside == 0 && self.me.inbox.is_empty()
     }
 
     /// Gives up each request that has not ended within the bound of the shutdown: its handle hears of it, its coroutine is leaked with all
@@ -66,7 +66,7 @@ impl<D: Discipline> Worker<D> {
             }
         }
         self.board().inside.store(0, Relaxed);
-        // It may have taken requests from others that it has not taken in.
+        // Its inbox may have requests that it took from others and has not taken in.
         self.shared.end_queued_if_stopping();
     }
 }
@@ -139,7 +139,7 @@ mod tests {
         assert!(matches!(answer, Some(Err(Failure::Abandoned))), "{answer:?}");
     }
 
-    /// A worker that a shutdown has given up on steals, when that has looked into the queues already.
+    /// A worker that a shutdown has given up on steals, when the shutdown has emptied the queues already.
     #[test]
     fn what_a_late_worker_has_stolen_hears_of_the_end() {
         let shared = shared();

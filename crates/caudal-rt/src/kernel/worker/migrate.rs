@@ -1,17 +1,17 @@
-//! Started requests that change their worker.
+//! Started requests that change their worker. Called by the worker's loop at the end of a quantum, and by its intake.
 //!
-//! Only where the handler has promised that it may ([`migratable`](crate::task::submit::RequestBuilder::migratable)), the policy steals,
-//! and only at the end of a quantum: then the coroutine is in no critical section but the hook's own, and waits for nothing. A
+//! A request may change its worker only where its handler has promised that it may ([`migratable`](crate::task::submit::RequestBuilder::migratable)), the policy steals,
+//! and a quantum has ended: then the coroutine is in no critical section but the hook's own, and waits for nothing. A
 //! worker that has others to run, and sees one that has none, puts the request back into its own inbox, started, with its
 //! coroutine. There it is like any other: a thief takes it on its walk, or else the worker itself does after the next slice.
 //!
 //! ```text
-//!  quantum over ─▶ on_completed ─▶ cell (coroutine, luggage) ─▶ own inbox ─▶ thief or owner ─▶ on_moved
+//!  quantum over ─▶ on_completed ─▶ cell (coroutine, record) ─▶ own inbox ─▶ thief or owner ─▶ on_moved
 //! ```
 //!
-//! *Why no thread uses it at the same time as another.* The owner writes coroutine and luggage before it pushes the cell, with
-//! release ordering, and does not touch it afterwards; who pops the cell, with acquire ordering, is its owner from then on. A
-//! request in an inbox is not parked, so who wakes it only leaves a notice in the state word, and looks at no worker.
+//! *Why no thread uses it at the same time as another.* The owner writes coroutine and record before it pushes the cell, with
+//! release ordering, and does not touch it afterwards; whoever pops the cell, with acquire ordering, is its owner from then on. A
+//! request in an inbox is not parked, so whoever wakes it only leaves a notice in the state word, and reads nothing of any worker.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -22,14 +22,14 @@ use super::Worker;
 use super::pool::Task;
 use crate::kernel::shared::Stage;
 use crate::request::Request;
-use crate::request::coroutine::{Luggage, Reason};
+use crate::request::coroutine::{Reason, TaskRecord};
 
 impl<D: Discipline> Worker<D> {
     /// May `task`, which has stopped for `reason`, leave, and would anybody take it at once?
     #[inline(always)]
     pub(super) fn is_wanted_elsewhere(&mut self, task: u32, reason: Reason) -> bool {
         let cell = self.pool.task(task).cell;
-        // What is there otherwise is the will of one that was about to wait.
+        // Else the place holds the clean-up of a request that was about to wait.
         let has_room = cell.has_room();
         cell.migratable.get() && reason == Reason::Quantum && has_room && self.has_one_to_spare()
     }
@@ -45,12 +45,12 @@ impl<D: Discipline> Worker<D> {
 
     /// Puts the stopped `task` into the inbox, with its coroutine; `false` if there is no room: it stays.
     #[cold]
-    pub(super) fn send_off(&mut self, task: u32, time: u64) -> bool {
+    pub(super) fn offer(&mut self, task: u32, time: u64) -> bool {
         let entry = self.pool.task(task);
         let (cell, quanta) = (entry.cell, entry.quanta);
         let Some(mut coroutine) = entry.fiber.take() else { return false };
         let Task { attained, preemptions, depth, parks, .. } = *entry;
-        coroutine.luggage = Luggage { attained, quanta, preemptions, depth, parks };
+        coroutine.record = TaskRecord { attained, quanta, preemptions, depth, parks };
         cell.leave_coroutine(coroutine);
         let own = self.me;
         own.mail.started.fetch_add(1, Relaxed);
@@ -69,16 +69,16 @@ impl<D: Discipline> Worker<D> {
 
     /// A started request has come out of an inbox: it is this worker's from now on.
     #[cold]
-    pub(super) fn welcome(&mut self, cell: Request, time: u64) {
+    pub(super) fn admit_started(&mut self, cell: Request, time: u64) {
         self.me.mail.started.fetch_sub(1, Relaxed);
         let Some(coroutine) = cell.take_coroutine() else {
             unreachable!("a started request in an inbox has its coroutine with it")
         };
-        let Luggage { attained, quanta, preemptions, depth, parks } = coroutine.luggage;
+        let TaskRecord { attained, quanta, preemptions, depth, parks } = coroutine.record;
         let task = self.pool.admit(cell);
         cell.task.set(task);
         if self.stage >= Stage::Cancelling {
-            // It was in nobody's hands when the others heard of it.
+            // It was in an inbox when the worker's other requests were cancelled.
             cell.state.cancel_own();
         }
         let entry = self.pool.task(task);
@@ -91,10 +91,10 @@ impl<D: Discipline> Worker<D> {
 
     /// One more request inside, or one less, with so many quanta.
     fn count_inside(&mut self, one: i32, quanta: u32) {
-        self.books.inside = self.books.inside.wrapping_add_signed(one);
-        self.books.quanta = self.books.quanta.wrapping_add_signed(i64::from(one) * i64::from(quanta));
+        self.counts.inside = self.counts.inside.wrapping_add_signed(one);
+        self.counts.quanta = self.counts.quanta.wrapping_add_signed(i64::from(one) * i64::from(quanta));
         let board = self.board();
-        board.inside.store(self.books.inside, Relaxed);
-        board.quanta.store(self.books.quanta, Relaxed);
+        board.inside.store(self.counts.inside, Relaxed);
+        board.quanta.store(self.counts.quanta, Relaxed);
     }
 }

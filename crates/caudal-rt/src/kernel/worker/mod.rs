@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!  inbox (ring) ──▶ take_in ──▶ discipline ──▶ slice: resume a coroutine until its quantum is over
-//!  woken (stack) ─▶    ▲                         │ done ──▶ complete: tell who waits, measure
+//!  woken (stack) ─▶    ▲                         │ done ──▶ complete: tell the waiter, measure
 //!  timers ────────▶    │                         │ park ──▶ on_blocked: it is woken through the mail
 //!                      └───────────────────────── quantum: on_stopped, which lets it go on or puts it into a lane
 //! ```
 //!
-//! Everything in a [`Worker`] belongs to its thread. What others see of it is its [`Board`], what they may
-//! change its [`Mail`](crate::board::Mail) and its inbox.
+//! Everything in a [`Worker`] belongs to its thread. Others see its [`Board`], and may change its
+//! [`Mail`](crate::board::Mail) and its inbox.
 
 mod end;
 pub(crate) mod migrate;
@@ -35,28 +35,28 @@ use crate::base::clock::now;
 use crate::board::log::Writer;
 use crate::board::measured::{Measured, OfWorker};
 use crate::board::timeline::OFF;
-use crate::board::{Board, Slice, Spent, Worker as Public};
-use crate::drive::source::Asked;
-use crate::kernel::alone;
+use crate::board::{Board, SharedWorker, Slice, Spent};
+use crate::drive::source::PolledSource;
 use crate::kernel::context::Context;
+use crate::kernel::elision;
 use crate::kernel::shared::{Notice, Shared, Stage};
-use crate::queue::custody::light_barrier;
+use crate::queue::end_owner::light_barrier;
 use crate::request::Request;
 use crate::request::coroutine::Reason;
 use crate::request::ending::hand_over;
 use crate::request::exceptions;
 use crate::request::{Coroutine, Outcome, Reference};
 
-/// The worker's own books, of which the board is a copy.
+/// The worker's own counts, of which the board is a copy.
 #[derive(Default)]
-pub(crate) struct Books {
+pub(crate) struct WorkerCounts {
     pub(crate) finished: u64,
     pub(crate) quanta: u64,
     pub(crate) received: u64,
     pub(crate) inside: u32,
 }
 
-impl Books {
+impl WorkerCounts {
     /// A request has ended that had used up so many `quanta`.
     #[inline(always)]
     pub(crate) fn end(&mut self, quanta: u32, board: &Board) {
@@ -65,7 +65,7 @@ impl Books {
         self.inside -= 1;
         board.quanta.store(self.quanta, Relaxed);
         board.inside.store(self.inside, Relaxed);
-        // After the others: who counts the request as gone sees no quanta of it.
+        // After the others: a reader that counts the request as gone sees no quanta of it.
         board.finished.store(self.finished, Release);
     }
 }
@@ -74,17 +74,17 @@ impl Books {
 pub(crate) struct Worker<D> {
     number: usize,
     shared: Arc<Shared>,
-    /// Its own part of that, without the way there: it is needed some ten times a quantum.
-    me: Own,
-    /// None: nothing is to be measured.
+    /// Its own part of `shared`, reached without an index: it is needed some ten times a quantum.
+    me: OwnPart,
+    /// Measurements of classes by this worker; none: nothing is to be measured.
     measured: Option<Arc<OfWorker>>,
     discipline: D,
     rebalance: AnyRebalance,
-    /// A request that nobody waits for goes on at the end of its quantum without the scheduler. Not where a source has to be looked at, or
-    /// replies of others have to leave.
+    /// A request behind which none waits goes on at the end of its quantum without the scheduler; not where a source has to be polled, or
+    /// replies of others have to be sent.
     elides: bool,
     raise_flags: bool,
-    /// Its policy steals: started requests that may move can be wanted elsewhere.
+    /// Its policy steals: other workers may take started requests that may move.
     steals: bool,
     pool: LocalPool<Coroutine>,
     context: Box<Context>,
@@ -93,41 +93,41 @@ pub(crate) struct Worker<D> {
     idle: Vec<Coroutine>,
     /// Tasks that could start but for the limit of stacks.
     stackless: VecDeque<u32>,
-    source: Option<Asked>,
-    /// Requests that the source has brought, for a moment.
+    source: Option<PolledSource>,
+    /// Requests that the source has just handed in.
     batch: Vec<Request>,
     next_number: u64,
     walk: rest::Walk,
-    books: Books,
+    counts: WorkerCounts,
     /// Times in cycles, of which [`Spent`] is a copy.
     busy: u64,
     idle_for: u64,
-    /// When the last slice, or the last look while idle, ended; in cycles.
+    /// When the last slice, or the last poll while idle, ended; in cycles.
     accounted: u64,
     /// Since when there has been nothing to do; 0: there has.
     idle_since: u64,
-    /// It has taken in what there was since the last slice.
-    has_looked: bool,
-    /// The last news that it has noticed, and the stage in that.
+    /// It has taken in since the last slice.
+    has_taken_in: bool,
+    /// The last notice that it has taken, and the stage in that.
     notice: Notice,
     stage: Stage,
     /// A coroutine that ran here will never go on.
     has_leaked: bool,
-    /// While requests wait for stacks: when it looks for one again, in cycles.
-    look_for_stacks_at: u64,
+    /// While requests wait for stacks: when it tries to get one again, in cycles.
+    try_for_stack_at: u64,
     /// Log of what it does by its rebalance policy.
     log: Option<Writer>,
 }
 
 /// The worker's own part of what is shared: its board, its mail, its inbox.
 #[derive(Clone, Copy)]
-struct Own(NonNull<Public>);
+struct OwnPart(NonNull<SharedWorker>);
 
-impl Deref for Own {
-    type Target = Public;
+impl Deref for OwnPart {
+    type Target = SharedWorker;
 
     #[inline(always)]
-    fn deref(&self) -> &Public {
+    fn deref(&self) -> &SharedWorker {
         // SAFETY: a part of `Worker::shared`, which nobody moves, and which the worker holds for longer than this.
         unsafe { self.0.as_ref() }
     }
@@ -140,18 +140,18 @@ pub(crate) struct Parts<D> {
     pub(crate) discipline: D,
     pub(crate) rebalance: AnyRebalance,
     pub(crate) stacks: StackPool,
-    pub(crate) source: Option<Asked>,
+    pub(crate) source: Option<PolledSource>,
     pub(crate) log: Option<Writer>,
 }
 
 impl<D: Discipline> Worker<D> {
-    /// On the thread that is going to run it.
+    /// A worker of these parts; called on the thread that is going to run it.
     pub(crate) fn new(parts: Parts<D>) -> Worker<D> {
         let Parts { number, shared, discipline, rebalance, stacks, source, log } = parts;
         let context = Box::new(Context::new(number as u16, &shared));
         context.install();
         let mail = &shared.workers[number].mail;
-        mail.probe_flag.lend(probe::flag());
+        mail.probe_flag.publish(probe::flag());
         // SAFETY: the call has no precondition.
         mail.thread.store(unsafe { libc::gettid() } as u32, Relaxed);
         let begun = now();
@@ -162,7 +162,7 @@ impl<D: Discipline> Worker<D> {
             number,
             measured: shared.settings.measuring.then(|| Arc::clone(shared.classes.of_worker(number))),
             steals: rebalance.steals(),
-            me: Own(NonNull::from(&shared.workers[number])),
+            me: OwnPart(NonNull::from(&shared.workers[number])),
             pool: LocalPool::new(number as u32, shared.clock, &discipline),
             elides: discipline.elides() && source.is_none() && shared.sinks.is_empty(),
             raise_flags: shared.settings.raise_flags,
@@ -176,23 +176,23 @@ impl<D: Discipline> Worker<D> {
             source,
             batch: Vec::new(),
             next_number: 0,
-            books: Books::default(),
+            counts: WorkerCounts::default(),
             busy: 0,
             idle_for: 0,
             accounted: begun,
             idle_since: 0,
-            has_looked: false,
+            has_taken_in: false,
             notice: Notice::FIRST,
             stage: Stage::Running,
             has_leaked: false,
-            look_for_stacks_at: 0,
+            try_for_stack_at: 0,
             log,
             shared,
         }
     }
 
-    /// The thread's life: until the runtime stops and all that was here has ended. Has it? Else something on a coroutine that will
-    /// never go on may be lent to others.
+    /// Runs the worker until the runtime stops. `true`: every request that was here has ended. `false`: a coroutine was given up, and others
+    /// may hold references to what is on it.
     pub(crate) fn run(mut self) -> bool {
         // Nothing yields on the scheduler's own stack.
         probe::critical_enter();
@@ -201,7 +201,7 @@ impl<D: Discipline> Worker<D> {
             if self.rebalance.may_shed() {
                 self.answer_flag();
             }
-            if !std::mem::take(&mut self.has_looked) {
+            if !std::mem::take(&mut self.has_taken_in) {
                 self.take_in(time);
             }
             if self.stage == Stage::Stopping {
@@ -218,7 +218,7 @@ impl<D: Discipline> Worker<D> {
                 None => break,
             }
         }
-        self.me.mail.probe_flag.take_back();
+        self.me.mail.probe_flag.withdraw();
         self.me.spent.ended.store(true, Relaxed);
         self.flush_sinks();
         self.abandon_all();
@@ -228,8 +228,8 @@ impl<D: Discipline> Worker<D> {
         !self.has_leaked
     }
 
-    /// The time up to `time` is accounted for; of it, what is neither busy nor idle was for scheduling. Two stores to a line that
-    /// nobody else writes, so that others see where a worker's time goes that never rests.
+    /// Publishes the accounts of the time up to `time`: the part of it that is neither busy nor idle went on scheduling. It takes two stores
+    /// to a line that nobody else writes, and shows others where the time of a worker goes that is never idle.
     #[inline(always)]
     fn account(&mut self, time: u64) {
         self.accounted = time;
@@ -238,7 +238,7 @@ impl<D: Discipline> Worker<D> {
         spent.accounted.store(time, Release);
     }
 
-    /// Where what is measured of `class` goes; nowhere, if nothing is to be measured.
+    /// Measurements of `class` by this worker; none if nothing is to be measured.
     #[inline(always)]
     fn measured(&self, class: u16) -> Option<&Measured> {
         self.measured.as_ref().map(|measured| measured.class(class))
@@ -249,7 +249,7 @@ impl<D: Discipline> Worker<D> {
         &self.me.board
     }
 
-    /// Runs `next` for as long as its discipline lets it; the time afterwards.
+    /// Runs `next` for as long as its discipline lets it. Returns the time afterwards.
     #[inline(always)]
     fn execute(&mut self, next: Next, time: u64) -> u64 {
         let Next { task, mut quantum } = next;
@@ -286,19 +286,19 @@ impl<D: Discipline> Worker<D> {
             self.flush_sinks();
             self.pool.running = Some(task);
             self.take_in(end);
-            self.has_looked = true;
-            if self.steals && self.is_wanted_elsewhere(task, reason) && self.send_off(task, end) {
+            self.has_taken_in = true;
+            if self.steals && self.is_wanted_elsewhere(task, reason) && self.offer(task, end) {
                 return end;
             }
             let instant = self.shared.clock.instant(end);
             self.discipline.on_stopped(instant, me, TaskId(task), Stopped::Quantum, &mut self.pool);
             self.pool.running = None;
             match self.pool.resumed.take() {
-                // At the runtime's end a request that nobody else competes with is given up like any other.
+                // At the runtime's end even a request that competes with none is given up.
                 Some(more) if self.stage < Stage::Stopping => {
                     self.pool.task(task).preemptions -= 1;
                     quantum = more;
-                    self.has_looked = false;
+                    self.has_taken_in = false;
                 }
                 _ => return end,
             }
@@ -327,10 +327,10 @@ impl<D: Discipline> Worker<D> {
         let Some(coroutine) = self.idle.pop().or_else(|| self.new_coroutine()) else {
             let instant = self.shared.clock.instant(time);
             self.stackless.push_back(task);
-            // Whoever runs is not alone: its worker looks for a stack now and then.
+            // It counts as waiting, so that quanta end and the worker tries to get a stack now and then.
             self.pool.waiting += 1;
             self.discipline.on_blocked(instant, WorkerId(self.number as u32), TaskId(task), &mut self.pool);
-            self.look_for_a_stack(time);
+            self.try_for_stack(time);
             self.shared.wake_sleepers();
             return false;
         };
@@ -339,7 +339,7 @@ impl<D: Discipline> Worker<D> {
         self.shared.end_if_due(cell, self.stage, time);
         if !header.state.start(self.shared.place(self.number as u16)) {
             self.idle.push(coroutine);
-            self.bury(task, time);
+            self.drop_ended(task, time);
             return false;
         }
         coroutine.give(cell);
@@ -352,20 +352,20 @@ impl<D: Discipline> Worker<D> {
         true
     }
 
-    /// `task` ended before it started; its discipline has taken it for one that runs.
+    /// Drops `task`, which ended before it started, though its discipline chose it to run.
     #[cold]
-    fn bury(&mut self, task: u32, time: u64) {
+    fn drop_ended(&mut self, task: u32, time: u64) {
         let (instant, me) = (self.shared.clock.instant(time), WorkerId(self.number as u32));
         self.discipline.on_completed(instant, me, TaskId(task), &mut self.pool);
         // SAFETY: that of the inbox, from which the request came.
         unsafe { self.pool.task(task).cell.drop_ref(Reference::Runtime) };
         self.pool.forget(task);
-        self.books.inside -= 1;
-        self.board().inside.store(self.books.inside, Relaxed);
+        self.counts.inside -= 1;
+        self.board().inside.store(self.counts.inside, Relaxed);
         self.a_stack_is_free(time);
     }
 
-    /// Somebody who waits for a stack can start.
+    /// A task that waits for a stack can start.
     #[inline(always)]
     fn a_stack_is_free(&mut self, time: u64) {
         if let Some(waiting) = self.stackless.pop_front() {
@@ -375,10 +375,10 @@ impl<D: Discipline> Worker<D> {
         }
     }
 
-    /// Runs the coroutine of `task` until it gives the worker back; why it did, and when.
+    /// Runs the coroutine of `task` until it gives the worker back. Returns the reason and the time.
     #[inline(always)]
     fn slice(&mut self, task: u32, quantum: u64) -> (Reason, u64) {
-        let is_alone = self.elides && self.pool.waiting == 0 && quantum != u64::MAX;
+        let may_elide = self.elides && self.pool.waiting == 0 && quantum != u64::MAX;
         let entry = self.pool.task(task);
         let Some(coroutine) = entry.fiber.as_mut() else { unreachable!("a started task has a coroutine") };
         let context = &*self.context;
@@ -395,16 +395,16 @@ impl<D: Discipline> Worker<D> {
         let begin = now();
         light_barrier();
         me.board.slice_start.store(begin, Release);
-        if is_alone {
-            let books = alone::Books {
+        if may_elide {
+            let start = elision::SliceStart {
                 begun: begin,
                 busy: self.busy,
-                quanta: self.books.quanta,
+                quanta: self.counts.quanta,
                 notice: self.notice,
             };
-            context.alone.begin(&self.shared, quantum, &books);
+            context.elision.allow(&self.shared, quantum, &start);
         } else {
-            context.alone.not();
+            context.elision.forbid();
         }
         if self.raise_flags {
             await_flag(&me.spent, begin, quantum);
@@ -415,7 +415,7 @@ impl<D: Discipline> Worker<D> {
         if unsafe { (*probe::block()).runtime } == 0 {
             crate::base::fork::end_child();
         }
-        // The probe has just read the clock; from there on it is the scheduler's time.
+        // The probe has just read the clock; time from there on is the scheduler's.
         let end = if reason == Reason::Quantum { context.noticed.get() } else { now() };
         context.leave();
         // SAFETY: the block is this thread's.
@@ -424,10 +424,10 @@ impl<D: Discipline> Worker<D> {
             entry.depth = std::mem::replace(&mut block.depth, 1);
             (block.stack_low, block.stack_high) = (0, 0);
         }
-        let elided = context.alone.take_elided();
+        let elided = context.elision.take_elided();
         entry.attained += end - begin;
         entry.quanta += elided;
-        self.books.quanta += u64::from(elided);
+        self.counts.quanta += u64::from(elided);
         let session = self.shared.timeline.session();
         if session != OFF {
             self.trace_slice(task, reason, begin, end, session);
@@ -437,7 +437,7 @@ impl<D: Discipline> Worker<D> {
         }
         self.busy += end - begin;
         self.account(end);
-        // After the account: who sees no slice sees its time there.
+        // After the account: a reader that sees no slice sees its time there.
         self.board().slice_start.store(0, Release);
         light_barrier();
         (reason, end)
@@ -448,11 +448,11 @@ impl<D: Discipline> Worker<D> {
     fn count_quantum(&mut self, task: u32, reason: Reason) {
         let entry = self.pool.task(task);
         entry.quanta += 1;
-        // Unless it is resumed at once.
+        // Taken back if it is resumed at once.
         entry.preemptions += 1;
-        self.books.quanta += 1;
+        self.counts.quanta += 1;
         let class = entry.cell.class.get();
-        self.board().quanta.store(self.books.quanta, Relaxed);
+        self.board().quanta.store(self.counts.quanta, Relaxed);
         if reason == Reason::Quantum {
             let late = self.context.noticed.get().saturating_sub(self.context.due.get());
             if let Some(measured) = self.measured(class) {
@@ -461,7 +461,7 @@ impl<D: Discipline> Worker<D> {
         }
     }
 
-    /// `task` has ended: who waits is told first, then it is measured.
+    /// `task` has ended: its waiter is told first, then it is measured.
     #[inline(always)]
     fn complete(&mut self, task: u32, outcome: Outcome, end: u64) {
         let entry = self.pool.task(task);
@@ -477,7 +477,7 @@ impl<D: Discipline> Worker<D> {
         self.pool.forget(task);
 
         let me = self.me;
-        self.books.end(quanta, &me.board);
+        self.counts.end(quanta, &me.board);
 
         let (instant, me) = (self.shared.clock.instant(end), WorkerId(self.number as u32));
         self.discipline.on_completed(instant, me, TaskId(task), &mut self.pool);
@@ -494,7 +494,7 @@ impl<D: Discipline> Worker<D> {
     }
 }
 
-/// The dispatcher raises this thread's flag when the quantum is over; one that it has raised for an earlier slice is put down.
+/// Lets the dispatcher raise this thread's flag when the quantum is over; clears a flag that it has raised for an earlier slice.
 #[inline]
 fn await_flag(spent: &Spent, begin: u64, quantum: u64) {
     // SAFETY: the flag is this thread's.

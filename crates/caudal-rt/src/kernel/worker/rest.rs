@@ -1,4 +1,4 @@
-//! A worker that has nothing to run: it looks at others' inboxes, spins, and at last sleeps.
+//! A worker that has nothing to run: it checks others' inboxes, spins, and at last sleeps. Called by the worker's loop.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::time::Duration;
@@ -12,12 +12,12 @@ use super::Worker;
 use super::stacks::SLEEP_AT_MOST;
 use crate::base::clock::now;
 use crate::base::pause::pause;
-use crate::drive::source::Asked;
+use crate::drive::source::PolledSource;
 use crate::kernel::shared::Stage;
 use crate::request::Request;
 
-/// Looks at the inbox between two looks at everything; some 20 ns each.
-const LOOKS: u32 = 8;
+/// Polls of the inbox between two checks of everything; some 20 ns each.
+const POLLS: u32 = 8;
 
 /// Walks of thieves: the order of all workers, drawn once, and how many walks there have been.
 pub(super) struct Walk {
@@ -28,9 +28,9 @@ pub(super) struct Walk {
     worker: u64,
     walks: u64,
     flags: u64,
-    /// The own requests, while others are put before them.
+    /// The worker's own requests, while others are put before them.
     aside: Vec<(Request, u64)>,
-    /// Others without a flag, a bit each.
+    /// Other workers without a flag, a bit each.
     unflagged: Box<[u64]>,
 }
 
@@ -68,7 +68,7 @@ fn nth_one(mut bits: u64, nth: u32) -> Option<u32> {
 }
 
 impl<D: Discipline> Worker<D> {
-    /// There is something to do.
+    /// Ends the worker's idle time, if it was idle: there is something to do.
     #[inline(always)]
     pub(super) fn be_busy(&mut self, time: u64) {
         if self.idle_since != 0 {
@@ -82,7 +82,7 @@ impl<D: Discipline> Worker<D> {
         }
     }
 
-    /// Nothing to run: looks elsewhere, waits a little or sleeps. `false` ends the thread.
+    /// Nothing to run: checks other queues, waits a little or sleeps. `false` ends the thread.
     pub(super) fn rest(&mut self, time: u64) -> bool {
         self.flush_sinks();
         if self.idle_since == 0 {
@@ -98,7 +98,7 @@ impl<D: Discipline> Worker<D> {
             return true;
         }
         if !self.stackless.is_empty() {
-            self.look_for_a_stack(time);
+            self.try_for_stack(time);
         }
         let spin = self.shared.settings_spin();
         if time - self.idle_since > spin && self.shared.all_idle_for(spin, time) {
@@ -111,7 +111,7 @@ impl<D: Discipline> Worker<D> {
         true
     }
 
-    /// Replies of requests that ran here leave.
+    /// Sends the replies of requests that ran here.
     #[inline]
     pub(super) fn flush_sinks(&self) {
         for sink in &self.shared.sinks {
@@ -120,12 +120,12 @@ impl<D: Discipline> Worker<D> {
         }
     }
 
-    /// Looks at the inbox alone for a few times, for nearly everything comes there.
+    /// Polls the inbox alone for a few times, for nearly everything comes there.
     #[inline]
     fn wait_a_moment(&self) {
         let own = self.me;
-        let looks = if self.source.is_some() || self.rebalance.steals() { 1 } else { LOOKS };
-        for _ in 0..looks {
+        let polls = if self.source.is_some() || self.rebalance.steals() { 1 } else { POLLS };
+        for _ in 0..polls {
             std::hint::spin_loop();
             if !own.inbox.is_empty() {
                 break;
@@ -140,7 +140,7 @@ impl<D: Discipline> Worker<D> {
         self.shared.any_stuck() && self.rescue()
     }
 
-    /// Looks at every other inbox once; takes from the first that has requests.
+    /// Checks every other inbox once; takes from the first that has requests.
     fn steal_walk(&mut self) -> bool {
         let workers = self.shared.workers.len() as u32;
         let (number, draw) = self.walk.next_walk();
@@ -220,8 +220,8 @@ impl<D: Discipline> Worker<D> {
         }
         if moved > 0 {
             self.trace_moved(victim, moved);
-            self.books.received += u64::from(moved);
-            self.board().received.store(self.books.received, Relaxed);
+            self.counts.received += u64::from(moved);
+            self.board().received.store(self.counts.received, Relaxed);
         }
         moved
     }
@@ -242,7 +242,7 @@ impl<D: Discipline> Worker<D> {
         }
     }
 
-    /// Takes of the queue of who has asked until both are equally long. What it takes has waited longest and goes first.
+    /// Takes from the queue of the worker that has asked until both are equally long. What it takes has waited longest and goes first.
     #[cold]
     fn shed(&mut self) {
         let me = self.me;
@@ -330,12 +330,12 @@ impl<D: Discipline> Worker<D> {
                 || self.shared.notice() != self.notice
                 || (self.stage != Stage::Running && self.shared.dispatcher_done.load(Acquire))
         };
-        match self.source.as_ref().map(Asked::descriptor) {
+        match self.source.as_ref().map(PolledSource::descriptor) {
             None => self.shared.sleep_unless(longest, has_work),
             Some(Some(descriptor)) => {
                 self.shared.sleep_for_sources_unless(self.number, &[descriptor], longest, has_work);
             }
-            // It is looked at, and does not call.
+            // A source without a descriptor wakes nobody: it has to be polled.
             Some(None) => return pause(Duration::from_micros(50)),
         }
         self.trace_sleep(time);

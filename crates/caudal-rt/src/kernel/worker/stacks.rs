@@ -1,13 +1,13 @@
-//! The stacks of a worker: where one comes from when a request starts, and where those go that nothing runs on.
+//! Stacks of a worker: it takes one when a request starts, and gives idle ones back. Called by the worker's loop.
 //!
 //! Coroutines between two requests keep their stacks, so that the next request costs no mapping. That is wrong in two cases:
 //!
-//! * *Nobody does anything.* Before it sleeps, a worker gives the memory of all but [`KEPT`] back, some at a time: it looks for requests
+//! * *Nobody does anything.* Before it sleeps, a worker gives the memory of all but [`KEPT`] back, some at a time: it polls for requests
 //!   in between.
-//! * *Another worker has none*, and the limit is used up. It asks ([`Shared::ask_for_stacks`]): the next time that they look at
+//! * *Another worker has none*, and the limit is used up. It asks ([`Shared::ask_for_stacks`]): the next time that they check
 //!   what has come, the others unmap what is idle of theirs, so that it can map. It asks again for as long as it finds none, since
-//!   what is busy now may be idle then. Who sleeps does not hear it, and has nothing to give: it keeps one stack of its own at most
-//!   where the limit is used up, and none of others'.
+//!   what is busy now may be idle then. A worker that sleeps does not notice, and has nothing to give: where the limit is used up it
+//!   keeps one stack of its own at most, and none of others'.
 //!
 //! [`Shared::ask_for_stacks`]: crate::kernel::shared::Shared::ask_for_stacks
 
@@ -20,12 +20,12 @@ use crate::request::coroutine::Fiber;
 
 /// Idle stacks of a worker that sleeps.
 const KEPT: usize = 8;
-/// Stacks whose memory is given back between two looks for requests; about a microsecond each.
+/// Stacks whose memory is given back between two polls for requests; about a microsecond each.
 const AT_ONCE: usize = 32;
 /// Stacks that a worker unmaps for others between two requests; some microseconds each.
 const FOR_OTHERS: usize = 4;
-/// How often a worker without a stack looks for one, and asks.
-const LOOK_EVERY: Duration = Duration::from_micros(100);
+/// How often a worker without a stack tries to get one, and asks.
+const TRY_EVERY: Duration = Duration::from_micros(100);
 /// Bytes of a stack that are touched before anything runs on it: what most handlers need.
 const WARM: usize = 8 << 10;
 /// How long it sleeps, if everybody does.
@@ -33,7 +33,7 @@ pub(super) const SLEEP_AT_MOST: Duration = Duration::from_millis(5);
 
 impl<D: Discipline> Worker<D> {
     /// A coroutine on a stack that nothing has run on yet, or not for long. Its first pages are there when its request begins: a
-    /// fault or two take about as long as a quantum, and a first turn that is spent on them does no work.
+    /// fault or two take about as long as a quantum, and a first slice that is spent on them does no work.
     #[cold]
     pub(super) fn new_coroutine(&mut self) -> Option<Coroutine> {
         let mut stack = self.stacks.take()?;
@@ -43,8 +43,8 @@ impl<D: Discipline> Worker<D> {
 
     /// Requests wait for stacks here: others may have given some back.
     #[cold]
-    pub(super) fn look_for_a_stack(&mut self, time: u64) {
-        if time < self.look_for_stacks_at {
+    pub(super) fn try_for_stack(&mut self, time: u64) {
+        if time < self.try_for_stack_at {
             return;
         }
         if self.idle.is_empty() {
@@ -52,7 +52,7 @@ impl<D: Discipline> Worker<D> {
             self.idle.extend(coroutine);
         }
         if self.idle.is_empty() {
-            self.look_for_stacks_at = time + self.shared.clock.cycles_of(LOOK_EVERY);
+            self.try_for_stack_at = time + self.shared.clock.cycles_of(TRY_EVERY);
             self.shared.ask_for_stacks();
         } else {
             self.a_stack_is_free(time);
@@ -75,7 +75,7 @@ impl<D: Discipline> Worker<D> {
         }
     }
 
-    /// Ends idle coroutines on others' stacks, of requests that have moved here: those miss them.
+    /// Ends idle coroutines on stacks of other workers, which came here with their requests, and gives the stacks back to those.
     fn send_home(&mut self) {
         let home = self.number;
         for coroutine in self.idle.extract_if(.., |coroutine| coroutine.home != home) {
@@ -85,8 +85,8 @@ impl<D: Discipline> Worker<D> {
 
     /// Nobody has anything to do: gives memory of idle stacks back. `false`: there is more.
     ///
-    /// Who has no stack may have asked while a request still ran on one of its own here, and asking wakes nobody. So others' stacks go
-    /// home before this worker sleeps: they would be waited for without end.
+    /// A worker without a stack may have asked while a request still ran here on one of its stacks, and asking wakes nobody. So this worker
+    /// gives others' stacks back before it sleeps: their owners would wait for them without end.
     pub(super) fn give_memory_back(&mut self) -> bool {
         self.send_home();
         let keep = if self.stacks.budget().is_used_up() { 1 } else { KEPT };

@@ -1,4 +1,5 @@
-//! Intake of a worker, of all that has come since it looked last: coroutines that can go on, times that are due, requests.
+//! Intake of a worker: it takes in all that has come since its last poll, which is coroutines that can go on, times that are due, and
+//! requests. Called by the worker's loop, before it asks its discipline.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -49,7 +50,7 @@ impl<D: Discipline> Worker<D> {
             let due = self.context.timers.borrow_mut().pop_due(time);
             let Some(timer) = due else { break };
             let entry = self.pool.task(timer.task);
-            // A task of the same name that parks for the same time in its life is woken without a reason.
+            // Another task of the same name that has parked as often is woken for no reason, as parks allow.
             if entry.parks == timer.parks + 1 && entry.fiber.is_some() {
                 self.shared.wake(entry.cell);
             }
@@ -67,7 +68,7 @@ impl<D: Discipline> Worker<D> {
         let running = self.stage == Stage::Running;
         let busy = self.idle_since == 0;
         let mut intake = Intake::new(&mut self.batch, &mut self.next_number, busy, self.shared.of);
-        if !(running && source.ask(&mut intake)) {
+        if !(running && source.poll(&mut intake)) {
             self.source = None;
         }
         let mut has_brought = false;
@@ -77,8 +78,8 @@ impl<D: Discipline> Worker<D> {
             self.put_into_own(cell, cell.arrival.load(Relaxed));
             has_brought = true;
         }
-        // Who sleeps may have been left asleep by what has woken this thread, a descriptor.
-        if has_brought && self.shared.lot.sleepers() != 0 {
+        // A descriptor has woken this thread, which wakes no others: they may still sleep.
+        if has_brought && self.shared.event_count.sleepers() != 0 {
             self.shared.wake_sleepers();
         }
     }
@@ -91,7 +92,7 @@ impl<D: Discipline> Worker<D> {
                 Wanted::None => return,
                 Wanted::Next if self.pool.fresh > 0 || self.pool.next.is_some() => return,
                 Wanted::Next | Wanted::All if !self.stackless.is_empty() => {
-                    self.look_for_a_stack(time);
+                    self.try_for_stack(time);
                     // Started ones bring their stacks along.
                     if self.me.mail.started.load(Relaxed) == 0 {
                         return;
@@ -111,13 +112,13 @@ impl<D: Discipline> Worker<D> {
         let header = cell;
         match self.shared.admits(cell, self.stage, time) {
             Admission::Waits => {}
-            Admission::Started => return self.welcome(cell, time),
+            Admission::Started => return self.admit_started(cell, time),
             Admission::Ended => return,
         }
         let task = self.pool.admit(cell);
         header.task.set(task);
-        self.books.inside += 1;
-        self.board().inside.store(self.books.inside, Relaxed);
+        self.counts.inside += 1;
+        self.board().inside.store(self.counts.inside, Relaxed);
         let instant = self.shared.clock.instant(time);
         self.discipline.on_arrival(instant, TaskId(task), &mut self.pool);
     }

@@ -121,7 +121,7 @@ fn a_peeker_sees_stamps_of_the_head_only() {
 
 /// A peek while the slot's value is replaced by the next lap's: the stamp is that of a value that was the head.
 ///
-/// The peeker is the spawned thread, which loom runs last at first: it looks for other orders only where a thread's
+/// The peeker is the spawned thread, which loom runs last at first: it tries other orders only where a thread's
 /// access meets another thread's latest one, and a load of one's own hides an earlier load by another.
 #[test]
 fn a_peek_across_a_lap() {

@@ -1,7 +1,7 @@
 //! The inbox of a worker: a bounded FIFO queue that many may fill and many may empty.
 //!
 //! It is D. Vyukov's bounded queue of many producers and many consumers: a ring of slots, each with a sequence
-//! number that says whose turn it is. A position counts values since the ring was made and never wraps (64 bits);
+//! number that says whether a producer or a consumer may use it next. A position counts values since the ring was made and never wraps (64 bits);
 //! position `p` lives in slot `p mod capacity`.
 //!
 //! ```text
@@ -38,7 +38,7 @@
 //!
 //! ## Orderings
 //!
-//! * `sequence.store(p + 1, Release)` pairs with the consumer's `sequence.load(Acquire)`: who reads p + 1 reads the
+//! * `sequence.store(p + 1, Release)` pairs with the consumer's `sequence.load(Acquire)`: a consumer that reads p + 1 reads the
 //!   value and the stamp of position p.
 //! * `sequence.store(p + capacity, Release)` pairs with the next lap's producer's `sequence.load(Acquire)`: the
 //!   consumer has read the value before it is overwritten.
@@ -62,8 +62,8 @@
 //!
 //! ## Before a worker parks
 //!
-//! An empty ring is no promise about a push that another thread has just made. Who announces that it sleeps and
-//! then looks at the ring puts a `fence(SeqCst)` between the two, and who pushes and then looks for the
+//! An empty ring is no promise about a push that another thread has just made. A thread that announces its sleep and
+//! then reads the ring puts a `fence(SeqCst)` between the two, and a thread that pushes and then reads the
 //! announcement does likewise.
 
 mod producer;
@@ -116,7 +116,7 @@ unsafe impl<T: Copy + Send> Sync for Ring<T> {}
 // SAFETY: as above; the ring has no tie to a thread.
 unsafe impl<T: Copy + Send> Send for Ring<T> {}
 
-/// Finding of a look at the head's slot.
+/// State of the head's slot, as a check finds it.
 enum Front {
     /// Full: whoever moves `head` from here owns it.
     Ready,
@@ -216,7 +216,7 @@ impl<T: Copy> Ring<T> {
     /// Takes the oldest value and its stamp; `None` when the ring is empty or its oldest value is not yet
     /// published.
     ///
-    /// Looks at the head's slot and never at `tail`: an empty poll touches no line that a producer of another slot
+    /// Reads the head's slot and never `tail`: an empty poll touches no line that a producer of another slot
     /// writes.
     #[inline]
     pub fn pop(&self) -> Option<(T, u64)> {
@@ -246,9 +246,9 @@ impl<T: Copy> Ring<T> {
 
     /// The stamp of the oldest value, which stays where it is; `None` when there is none.
     ///
-    /// The value was the oldest at the moment of the second look at `head`: a new stamp in that slot is stored
-    /// (Release) by a producer that has seen the slot freed, hence after `head` had moved on; who reads it (Acquire)
-    /// therefore reads a `head` that has moved, and looks again. Every further look means that somebody took a
+    /// The value was the oldest at the moment of the second reading of `head`: a new stamp in that slot is stored
+    /// (Release) by a producer that has seen the slot freed, hence after `head` had moved on; whoever reads it (Acquire)
+    /// therefore reads a `head` that has moved, and reads again. Every further reading means that somebody took a
     /// value.
     pub fn oldest(&self) -> Option<u64> {
         let mut position = self.head.0.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! One slot of a ring; the picture and the protocol are in the module above.
+//! One slot of a ring, for the ring alone; the picture and the protocol are in the module above.
 
 use std::mem::MaybeUninit;
 

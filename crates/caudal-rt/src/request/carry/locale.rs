@@ -1,4 +1,4 @@
-//! The locale that `uselocale` has set for the thread.
+//! The locale that `uselocale` has set for the thread, which goes with the request. Called at each switch, through its parent.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -49,7 +49,7 @@ unsafe extern "C" fn leave(_: *mut c_void, state: *mut c_void) {
 }
 
 unsafe extern "C" fn enter(_: *mut c_void, state: *mut c_void) {
-    // SAFETY: `leave` has written the state; who has set a locale frees it when nobody uses it any more.
+    // SAFETY: `leave` has written the state; the code that has set a locale frees it when nobody uses it any more.
     unsafe { libc::uselocale(state.cast::<libc::locale_t>().read()) };
 }
 

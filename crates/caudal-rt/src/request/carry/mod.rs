@@ -11,8 +11,8 @@
 //!   a new request begins with the beginning's value
 //! ```
 //!
-//! Registered are, by calls of this module: a thread-local [`Cell`] ([`cell`]), a word whose address a function knows ([`word`]),
-//! and whatever two functions can take and put back ([`hooks`]). By itself, the runtime carries the spans of `tracing` as soon as a
+//! Calls of this module register a thread-local [`Cell`] ([`cell`]), a word whose address a function knows ([`word`]),
+//! and anything that two functions can take and put back ([`hooks`]). By itself, the runtime carries the spans of `tracing` as soon as a
 //! subscriber listens, what some libraries wait on ([`parkers`]) in an executable that has them, and the locale of `uselocale` ([`locale()`])
 //! as soon as code with probes calls it.
 //!
@@ -51,7 +51,7 @@ pub const PLACES_MAX: usize = 16;
 /// Bytes that a request can take along from one place.
 pub const BYTES_MAX: usize = 64;
 
-/// So many places are registered already: [`PLACES_MAX`].
+/// Error: [`PLACES_MAX`] places are registered already.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("{PLACES_MAX} places go with requests already, and there is no room for another")]
 pub struct TooManyPlaces;
@@ -63,9 +63,9 @@ pub struct Hooks {
     /// The request gives its worker back: moves what it has in the place to `state`, 64 bytes of the request's own
     /// ([`BYTES_MAX`]), aligned to 16, and leaves there what a new request is to find.
     pub leave: unsafe extern "C" fn(context: *mut c_void, state: *mut c_void),
-    /// It goes on, maybe on another thread if it is migratable: puts back what `leave` has moved to `state`.
+    /// The request goes on, maybe on another thread if it is migratable: puts back what `leave` has moved to `state`.
     pub enter: unsafe extern "C" fn(context: *mut c_void, state: *mut c_void),
-    /// A request is about to begin: makes the place what it is to find.
+    /// A request is about to begin: gives the place the value that it is to find.
     pub begin: unsafe extern "C" fn(context: *mut c_void),
     /// The functions' first argument.
     pub context: *mut c_void,
@@ -73,12 +73,12 @@ pub struct Hooks {
 
 #[repr(C, align(16))]
 #[derive(Clone, Copy)]
-struct State([MaybeUninit<u8>; BYTES_MAX]);
+struct CarryState([MaybeUninit<u8>; BYTES_MAX]);
 
 struct Places(UnsafeCell<[MaybeUninit<Hooks>; PLACES_MAX]>);
 
-// SAFETY: written below `COUNT` never again, and above it under `FILLING` only; what `Hooks` point to is for any thread, as who
-// registers promises.
+// SAFETY: written below `COUNT` never again, and above it under `FILLING` only; any thread may use what `Hooks` point to, as the caller
+// of `hooks` promises.
 unsafe impl Sync for Places {}
 
 static PLACES: Places = Places(UnsafeCell::new([MaybeUninit::uninit(); PLACES_MAX]));
@@ -125,35 +125,35 @@ pub fn cell<T: Copy + Send + Sync + 'static>(
     key: &'static LocalKey<Cell<T>>,
     beginning: T,
 ) -> Result<(), TooManyPlaces> {
-    struct Place<T: 'static>(&'static LocalKey<Cell<T>>, T);
+    struct CellPlace<T: 'static>(&'static LocalKey<Cell<T>>, T);
 
     unsafe extern "C" fn leave<T: Copy + 'static>(context: *mut c_void, state: *mut c_void) {
         // SAFETY: both are as `cell` and `Hooks` say; the size and alignment are checked where this compiles.
         unsafe {
-            let Place(key, beginning) = &*context.cast::<Place<T>>();
+            let CellPlace(key, beginning) = &*context.cast::<CellPlace<T>>();
             let _ = key.try_with(|place| state.cast::<T>().write(place.replace(*beginning)));
         }
     }
     unsafe extern "C" fn enter<T: Copy + 'static>(context: *mut c_void, state: *mut c_void) {
         // SAFETY: as above; `leave` has written the state.
         unsafe {
-            let Place(key, _) = &*context.cast::<Place<T>>();
+            let CellPlace(key, _) = &*context.cast::<CellPlace<T>>();
             let _ = key.try_with(|place| place.set(state.cast::<T>().read()));
         }
     }
     unsafe extern "C" fn begin<T: Copy + 'static>(context: *mut c_void) {
         // SAFETY: as above.
-        let Place(key, beginning) = unsafe { &*context.cast::<Place<T>>() };
+        let CellPlace(key, beginning) = unsafe { &*context.cast::<CellPlace<T>>() };
         let _ = key.try_with(|place| place.set(*beginning));
     }
 
     const {
         assert!(
-            size_of::<T>() <= BYTES_MAX && align_of::<T>() <= align_of::<State>(),
+            size_of::<T>() <= BYTES_MAX && align_of::<T>() <= align_of::<CarryState>(),
             "the value is too large"
         );
     }
-    let context = ptr::from_mut(Box::leak(Box::new(Place(key, beginning)))).cast();
+    let context = ptr::from_mut(Box::leak(Box::new(CellPlace(key, beginning)))).cast();
     // SAFETY: the place is never freed, and is only read; neither a `Cell` of a `Copy` type nor `try_with` unwinds, but where the
     // thread-local's own initialiser does, which aborts.
     unsafe { hooks(Hooks { leave: leave::<T>, enter: enter::<T>, begin: begin::<T>, context }) }
@@ -169,28 +169,28 @@ pub fn cell<T: Copy + Send + Sync + 'static>(
 /// `address` answers, on every worker's thread, with the address of 8 bytes that are aligned, that only this thread uses, and that live
 /// for as long as the thread. It neither unwinds nor waits.
 pub unsafe fn word(address: unsafe extern "C" fn() -> *mut u64, beginning: u64) -> Result<(), TooManyPlaces> {
-    struct Place(unsafe extern "C" fn() -> *mut u64, u64);
+    struct WordPlace(unsafe extern "C" fn() -> *mut u64, u64);
 
     unsafe extern "C" fn leave(context: *mut c_void, state: *mut c_void) {
         // SAFETY: as `word` and `Hooks` say.
         unsafe {
-            let Place(address, beginning) = &*context.cast::<Place>();
+            let WordPlace(address, beginning) = &*context.cast::<WordPlace>();
             state.cast::<u64>().write(address().replace(*beginning));
         }
     }
     unsafe extern "C" fn enter(context: *mut c_void, state: *mut c_void) {
         // SAFETY: as above; `leave` has written the state.
-        unsafe { (*context.cast::<Place>()).0().write(state.cast::<u64>().read()) }
+        unsafe { (*context.cast::<WordPlace>()).0().write(state.cast::<u64>().read()) }
     }
     unsafe extern "C" fn begin(context: *mut c_void) {
         // SAFETY: as above.
         unsafe {
-            let Place(address, beginning) = &*context.cast::<Place>();
+            let WordPlace(address, beginning) = &*context.cast::<WordPlace>();
             address().write(*beginning);
         }
     }
 
-    let context = ptr::from_mut(Box::leak(Box::new(Place(address, beginning)))).cast();
+    let context = ptr::from_mut(Box::leak(Box::new(WordPlace(address, beginning)))).cast();
     // SAFETY: the place is never freed, and is only read; the rest the caller promises.
     unsafe { hooks(Hooks { leave, enter, begin, context }) }
 }
@@ -201,7 +201,7 @@ pub(crate) fn is_any() -> bool {
     is_registered() || tracing::listens()
 }
 
-/// Is there anything but the spans? Those are gone from every thread that nobody is on.
+/// Is anything but the spans registered? A thread on which no request runs has no spans.
 #[inline(always)]
 pub(crate) fn is_registered() -> bool {
     COUNT.load(Relaxed) != 0
@@ -218,12 +218,12 @@ fn places() -> impl DoubleEndedIterator<Item = &'static Hooks> + ExactSizeIterat
 #[cold]
 #[inline(never)]
 pub(crate) fn around(away: impl FnOnce()) {
-    let mut states = [State([MaybeUninit::uninit(); BYTES_MAX]); PLACES_MAX];
-    // The spans first, and last again behind the switch: a subscriber may look at what else goes with the request.
+    let mut states = [CarryState([MaybeUninit::uninit(); BYTES_MAX]); PLACES_MAX];
+    // The spans first, and last again behind the switch: a subscriber may read what else goes with the request.
     let spans = tracing::leave();
     let mut left = 0;
     for (hooks, state) in places().zip(&mut states) {
-        // SAFETY: as who has registered them promises.
+        // SAFETY: as the caller who registered them promises.
         unsafe { (hooks.leave)(hooks.context, ptr::from_mut(state).cast()) };
         left += 1;
     }
@@ -232,7 +232,7 @@ pub(crate) fn around(away: impl FnOnce()) {
         // SAFETY: as above.
         unsafe { (hooks.begin)(hooks.context) };
     }
-    // The last one first: what was registered twice is what it was before the first one left.
+    // The last one first: a place that was registered twice then has the value from before the first `leave`.
     for (hooks, state) in places().take(left).zip(&mut states).rev() {
         // SAFETY: as above; the state is what `leave` has made of it.
         unsafe { (hooks.enter)(hooks.context, ptr::from_mut(state).cast()) };
@@ -240,20 +240,20 @@ pub(crate) fn around(away: impl FnOnce()) {
     tracing::enter(spans);
 }
 
-/// The request that this thread has run was left where it was, with all that is on its stack.
+/// Resets the places: the request that this thread has run was abandoned where it was, with all that is on its stack.
 #[cold]
 pub(crate) fn abandon() {
     parkers::abandon();
 }
 
-/// A request is about to begin on this thread: what the last one has left there is not for it.
+/// Prepares the places for a request that is about to begin on this thread: it must not find what the last one has left.
 #[cold]
 #[inline(never)]
 pub(crate) fn begin() {
     let _quiet = NoYield::enter();
     drop(tracing::leave());
     for hooks in places() {
-        // SAFETY: as who has registered them promises.
+        // SAFETY: as the caller who registered them promises.
         unsafe { (hooks.begin)(hooks.context) };
     }
 }

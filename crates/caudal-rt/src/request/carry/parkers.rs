@@ -3,7 +3,7 @@
 //! `blocking_send` and `blocking_recv` of tokio, `send_blocking` and `recv_blocking` of async-channel, and the `block_on` of futures wait on
 //! one *parker a thread*, whose state says whether the thread waits. Two requests of a worker would take each other's wake-ups, or end in
 //! a panic that finds the thread waiting already. The libraries have the parker in a thread-local that nobody else can name. So it is
-//! looked for in the symbols of the executable ([`prepare`], when a runtime starts). Its bytes go with the request, whatever they mean:
+//! searched for in the symbols of the executable ([`prepare`], when a runtime starts). Its bytes go with the request, whatever they mean:
 //!
 //! ```text
 //!   a request gives its worker back   its bytes ──▶ its stack    the place: a spare parker, or as in a thread that has had none
@@ -12,11 +12,11 @@
 //!
 //! Std registers the destructor of a thread-local when it is first used, so a place that is used anew has it once more; the second
 //! run finds nothing left. Spare parkers are those of requests that have ended: as many as have waited at once, and one that is
-//! woken late only makes its next user look once more.
+//! woken late only makes its next user check once more.
 //!
 //! They are registered as places that go with requests when the first runtime starts: a request that is set aside within `block_on`
 //! refers into the thread-local, long before anybody waits, so that no later moment would do. Where the symbols were stripped nothing is
-//! found, and all stays as it was.
+//! found, and nothing is changed.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -47,7 +47,7 @@ type Bytes = [u8; BYTES_MAX];
 
 /// A thread-local that was found.
 #[derive(Debug)]
-struct Parker {
+struct LibraryParker {
     number: usize,
     /// From this thread's block of the probe library on, as in all threads: both are in the same object.
     distance: isize,
@@ -56,14 +56,14 @@ struct Parker {
     unused: Bytes,
 }
 
-static FOUND: OnceLock<Vec<Parker>> = OnceLock::new();
+static FOUND: OnceLock<Vec<LibraryParker>> = OnceLock::new();
 
 thread_local! {
-    /// With the numbers of the parkers whose they are.
+    /// Bytes of spare parkers, with the numbers of those.
     static SPARE: RefCell<Vec<(usize, Bytes)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Looks for them and lets them go with requests, once a process: before any request runs.
+/// Finds them and lets them go with requests, once a process: before any request runs.
 pub(crate) fn prepare() {
     static ONCE: Once = Once::new();
     // A request may start a runtime, too.
@@ -82,12 +82,12 @@ pub(crate) fn prepare() {
     });
 }
 
-/// The request that this thread has run was left where it was, and what it had waits for nobody: the next one begins as in a new thread.
+/// Resets the place: the request that this thread has run was abandoned, and nobody waits on its parker. The next one begins as in a new thread.
 pub(super) fn abandon() {
     FOUND.get().into_iter().flatten().for_each(|parker| parker.write(&parker.unused));
 }
 
-impl Parker {
+impl LibraryParker {
     fn place(&self) -> *mut u8 {
         probe::block().cast::<u8>().wrapping_offset(self.distance)
     }
@@ -107,7 +107,7 @@ impl Parker {
 
 unsafe extern "C" fn leave(context: *mut c_void, state: *mut c_void) {
     // SAFETY: as they were registered.
-    let parker = unsafe { &*context.cast::<Parker>() };
+    let parker = unsafe { &*context.cast::<LibraryParker>() };
     // SAFETY: the state has room for all.
     unsafe { state.cast::<Bytes>().write(parker.read()) };
     let spare = SPARE.try_with(|spare| {
@@ -120,7 +120,7 @@ unsafe extern "C" fn leave(context: *mut c_void, state: *mut c_void) {
 
 unsafe extern "C" fn enter(context: *mut c_void, state: *mut c_void) {
     // SAFETY: as above; `leave` has written the state.
-    let (parker, its) = unsafe { (&*context.cast::<Parker>(), state.cast::<Bytes>().read()) };
+    let (parker, its) = unsafe { (&*context.cast::<LibraryParker>(), state.cast::<Bytes>().read()) };
     let there = parker.read();
     if there != parker.unused {
         let _ = SPARE.try_with(|spare| spare.borrow_mut().push((parker.number, there)));
@@ -128,11 +128,11 @@ unsafe extern "C" fn enter(context: *mut c_void, state: *mut c_void) {
     parker.write(&its);
 }
 
-/// Whoever has ended has left a parker that nobody waits on; whoever was abandoned, none ([`abandon`]).
+/// A request that has ended has left a parker on which nobody waits; one that was abandoned has left none ([`abandon`]).
 unsafe extern "C" fn begin(_: *mut c_void) {}
 
-/// None: the executable cannot be read, or has no symbols.
-fn find() -> Option<Vec<Parker>> {
+/// The parkers of the executable; none: it cannot be read, or has no symbols.
+fn find() -> Option<Vec<LibraryParker>> {
     let file = Mapping::of_executable()?;
     let elf = Elf(file.bytes());
     let symbols = elf.thread_locals()?;
@@ -143,7 +143,7 @@ fn find() -> Option<Vec<Parker>> {
         if !is_known || symbol.size == 0 || symbol.size > BYTES_MAX || found.len() == FOUND_MAX {
             continue;
         }
-        found.push(Parker {
+        found.push(LibraryParker {
             number: found.len(),
             distance: symbol.value.wrapping_sub(own).cast_signed(),
             size: symbol.size,

@@ -121,7 +121,7 @@ mod tests {
         found: *mut c_void,
     }
 
-    unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, asked: *mut c_void) -> libc::c_int {
+    unsafe extern "C" fn visit(object: *mut libc::dl_phdr_info, _: usize, asked: *mut c_void) -> libc::c_int {
         // SAFETY: as `dl_iterate_phdr` says.
         unsafe {
             let asked = &mut *asked.cast::<Asked>();
@@ -133,7 +133,7 @@ mod tests {
     fn find_anywhere(name: &'static CStr) -> *mut c_void {
         let mut asked = Asked { name, found: ptr::null_mut() };
         // SAFETY: the answer lives during the call.
-        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut asked).cast()) };
+        unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut asked).cast()) };
         asked.found
     }
 

@@ -1,4 +1,4 @@
-//! Ways in which options come to a compiler beside its command line, and what does not go with probes, whichever way it came.
+//! Options that come to a compiler beside its command line, and what does not go with probes, wherever it came from.
 
 use std::path::Path;
 use std::process::Output;
@@ -12,9 +12,9 @@ fn project() -> Project {
     Project::new(Path::new(DRIVER), &[("main.c", MAIN), ("work.c", WORK)])
 }
 
-fn checked(project: &Project, way: &str) {
-    assert_eq!(project.run("program"), PRINTED, "{way}");
-    assert!(project.probes_in("program") >= 2, "{way}");
+fn checked(project: &Project, from: &str) {
+    assert_eq!(project.run("program"), PRINTED, "{from}");
+    assert!(project.probes_in("program") >= 2, "{from}");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn large_arrays_touch_each_page() {
     assert!(bitcode.contains("\"probe-stack\"=\"inline-asm\""));
 }
 
-/// What goes with probes and not with requests is told of, and linked.
+/// Features that go with probes and not with requests get a warning, and are linked.
 #[test]
 fn what_harms_requests_alone_is_told_of() {
     let project = project();

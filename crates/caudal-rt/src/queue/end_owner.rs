@@ -1,5 +1,5 @@
-//! Claims on a worker's requests when the bound of a shutdown is over: the worker itself ends them; or, if that is stuck in a handler, the
-//! shutdown, so that nobody waits for requests that are held up behind it.
+//! Owner of the end of a worker's requests, once the bound of a shutdown is over: the worker itself ends them; or, if that is stuck in a
+//! handler, the shutdown, so that nobody waits for requests that are held up behind it. Called by both.
 //!
 //! # Protocol
 //!
@@ -7,15 +7,15 @@
 //! | --- | --- |
 //! | stores when a slice begins, and 0 when it ends | enters the last stage |
 //! | *light barrier* | *heavy barrier* |
-//! | looks at the stage; in the last one it claims its requests, and runs none any more, whoever has them | looks whether a slice has begun and not ended; claims that worker's requests |
+//! | checks the stage; in the last one it claims its requests, and runs none any more, whoever has them | checks whether a slice has begun and not ended; claims that worker's requests |
 //! | *light barrier*, and the next slice | ends those that the slice does not run |
 //!
 //! *Why no request runs that the shutdown has ended.* A heavy barrier acts as a full fence at some point of every thread's program, while
-//! a light one only keeps the compiler from moving what is on both sides of it. If the worker's point comes before its look at
-//! the stage, that sees the last one, and the slice that the shutdown sees is the last. If it comes after the look, the end of the slice
-//! before was stored by then; so what the shutdown sees is nothing, in which case it lets the worker be, or the next slice, and the look
-//! after that comes behind the point. In both cases the worker looks, sees the last stage, and resumes nobody: it only gives up what
-//! nobody has. The request of the last slice stays the worker's: it is in nobody else's power to end it.
+//! a light one only keeps the compiler from moving accesses across it. If that point comes before the worker's check of the stage,
+//! the check sees the last stage, and the slice that the shutdown sees is the last. If it comes after the check, the end of the slice
+//! before was stored by then. So the shutdown sees either no slice, and lets the worker be; or the next slice, and the worker's check after
+//! that slice comes behind the point. In both cases the worker checks the stage, sees the last one, and resumes no request: it only gives
+//! up those that nobody has claimed. The request of the last slice stays the worker's: nobody else can end it.
 //!
 //! *Why each request ends once.* The phase in its state word is moved on by compare-and-swap, whoever does it.
 //!
@@ -32,12 +32,12 @@ pub(crate) enum Claimant {
     Shutdown = 2,
 }
 
-/// Claim on the requests of one worker; nobody's until the end.
+/// The owner of the end of one worker's requests: the one that claimed it first; nobody until the last stage of a shutdown.
 #[derive(Debug, Default)]
-pub(crate) struct Custody(AtomicU8);
+pub(crate) struct EndOwner(AtomicU8);
 
-impl Custody {
-    /// `false`: somebody else was first.
+impl EndOwner {
+    /// Makes `by` the owner; `false`: the other one was first.
     pub(crate) fn claim(&self, by: Claimant) -> bool {
         self.0.compare_exchange(0, by as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -77,18 +77,18 @@ mod loom_models {
     struct Model {
         stopping: AtomicU8,
         slice: AtomicU64,
-        custody: Custody,
+        end_owner: EndOwner,
         /// Slices that the worker has begun.
         begun: AtomicU64,
         /// Slices that had begun when the shutdown claimed.
         claimed_in: AtomicU64,
     }
 
-    /// A worker of three slices, which looks at the stage before each.
+    /// A worker of three slices, which checks the stage before each.
     fn work(model: &Model) {
         for slice in 1..=3 {
             if model.stopping.load(Ordering::Acquire) != 0 {
-                model.custody.claim(Claimant::Worker);
+                model.end_owner.claim(Claimant::Worker);
                 return;
             }
             light_barrier();
@@ -110,7 +110,7 @@ mod loom_models {
             shared.stopping.store(1, Ordering::Release);
             assert!(heavy_barrier());
             let slice = shared.slice.load(Ordering::Acquire);
-            if slice != 0 && shared.custody.claim(Claimant::Shutdown) {
+            if slice != 0 && shared.end_owner.claim(Claimant::Shutdown) {
                 shared.claimed_in.store(slice, Ordering::Relaxed);
             }
             worker.join().unwrap();

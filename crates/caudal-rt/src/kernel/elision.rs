@@ -1,11 +1,11 @@
-//! A request for which nobody of its worker waits, at the end of its quantum: it goes on at once, where it is.
+//! Elided preemption: a request whose quantum is over goes on at once if no other request of its worker waits. Called by the probe's hook.
 //!
 //! Its discipline has promised that ([`Discipline::elides`](caudal_policy::discipline::Discipline::elides)), so the probe's hook
-//! does not go to the scheduler and back only to hear it, which takes three times as long. What others see of the worker is
+//! does not switch to the scheduler and back only to learn it, which takes three times as long. What others see of the worker is
 //! brought up to date as if it had.
 //!
-//! Whether nobody waits in the worker's lanes is known when the slice begins, and stays so: only the scheduler puts something
-//! there. What can come from elsewhere is looked at each time: inbox, woken coroutines, times, the runtime's stage.
+//! Whether a request waits in the worker's lanes is known when the slice begins, and does not change: only the scheduler puts requests
+//! there. What can come from elsewhere is checked each time: inbox, woken coroutines, times, the runtime's stage.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -18,23 +18,23 @@ use crate::request::Request;
 
 /// Knowledge of the present slice. Only the worker's thread touches it.
 #[derive(Default)]
-pub(crate) struct Alone {
-    /// Length of a quantum, in cycles; 0: somebody waits, or the discipline promises nothing.
+pub(crate) struct Elision {
+    /// Length of a quantum, in cycles; 0: another request waits, or the discipline promises nothing.
     quantum: Cell<u64>,
-    /// The quantum for all that somebody has set, as it was.
+    /// The runtime's quantum ([`Shared::quantum`]) when the slice began.
     set_quantum: Cell<u64>,
     notice: Cell<Option<Notice>>,
     /// When the slice began.
     begun: Cell<u64>,
-    /// The worker's books at that time: cycles on requests, and quanta of unfinished ones.
+    /// The worker's accounts at that time: cycles on requests, and quanta of unfinished ones.
     busy: Cell<u64>,
     quanta: Cell<u64>,
     /// Quanta that have ended without the scheduler since.
     elided: Cell<u32>,
 }
 
-/// The worker's books when a slice begins.
-pub(crate) struct Books {
+/// The worker's accounts and counts when a slice begins.
+pub(crate) struct SliceStart {
     pub(crate) begun: u64,
     pub(crate) busy: u64,
     pub(crate) quanta: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Books {
 
 /// The request whose quantum is over, as its worker's context knows it.
 #[derive(Clone, Copy)]
-pub(crate) struct Running<'a> {
+pub(crate) struct RunningSlice<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) worker: u16,
     pub(crate) cell: Request,
@@ -53,37 +53,37 @@ pub(crate) struct Running<'a> {
     pub(crate) first_due: u64,
 }
 
-impl Alone {
-    /// The slice that begins is of a request that others wait for, or not by a rule that says so.
+impl Elision {
+    /// A slice begins, of a request behind which others wait, or whose discipline promises nothing.
     #[inline(always)]
-    pub(crate) fn not(&self) {
+    pub(crate) fn forbid(&self) {
         self.quantum.set(0);
     }
 
-    /// The slice that begins is of a request that nobody in the lanes waits for.
+    /// A slice begins, of a request behind which none waits in the lanes.
     #[inline]
-    pub(crate) fn begin(&self, shared: &Shared, quantum: u64, books: &Books) {
+    pub(crate) fn allow(&self, shared: &Shared, quantum: u64, start: &SliceStart) {
         self.quantum.set(quantum);
         self.set_quantum.set(shared.quantum.load(Relaxed));
-        self.notice.set(Some(books.notice));
-        self.begun.set(books.begun);
-        self.busy.set(books.busy);
-        self.quanta.set(books.quanta);
+        self.notice.set(Some(start.notice));
+        self.begun.set(start.begun);
+        self.busy.set(start.busy);
+        self.quanta.set(start.quanta);
     }
 
-    /// Quanta that ended in the slice without the scheduler, once.
+    /// Takes the number of quanta that ended in the slice without the scheduler.
     #[inline(always)]
     pub(crate) fn take_elided(&self) -> u32 {
         self.elided.replace(0)
     }
 
-    /// A quantum of the running request `cell` is over. `true`: nobody waits, and the next one has begun.
+    /// A quantum of the running request is over. `true`: no other request waits, and the next quantum has begun.
     #[inline]
-    pub(crate) fn goes_on(&self, slice: Running<'_>, noticed: u64) -> bool {
+    pub(crate) fn goes_on(&self, slice: RunningSlice<'_>, noticed: u64) -> bool {
         let quantum = self.quantum.get();
-        let Running { shared, worker: number, cell, due, .. } = slice;
+        let RunningSlice { shared, worker: number, cell, due, .. } = slice;
         // Deadline 0: every probe is to yield.
-        if quantum == 0 || due == 0 || self.has_somebody_come(slice, noticed) {
+        if quantum == 0 || due == 0 || self.has_work_come(slice, noticed) {
             return false;
         }
         let elided = self.elided.get() + 1;
@@ -99,14 +99,14 @@ impl Alone {
         worker.board.quanta.store(self.quanta.get() + u64::from(elided), Relaxed);
         worker.spent.busy.store(self.busy.get() + (noticed - self.begun.get()), Relaxed);
         worker.spent.accounted.store(noticed, Release);
-        // After the account: who sees the later slice sees the time before it there.
+        // After the account: a reader that sees the later slice sees the time before it there.
         worker.board.slice_start.store(noticed, Release);
         probe::arm(noticed, quantum);
         true
     }
 
     #[inline]
-    fn has_somebody_come(&self, slice: Running<'_>, noticed: u64) -> bool {
+    fn has_work_come(&self, slice: RunningSlice<'_>, noticed: u64) -> bool {
         let shared = slice.shared;
         let worker = &shared.workers[usize::from(slice.worker)];
         !worker.inbox.is_empty()

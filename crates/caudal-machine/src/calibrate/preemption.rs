@@ -1,8 +1,8 @@
 //! From the end of one quantum to the begin of the next, and how late a quantum ends.
 //! Called by the calibration of a machine.
 //!
-//! Two requests take turns on one worker. Each writes down the time before every probe; who comes back from a probe and finds
-//! that the other has written last has before it what one turn costs:
+//! Two requests take turns on one worker. Each writes down the time before every probe; the one that comes back from a probe and finds
+//! that the other one has written last has in it the cost of one preemption:
 //!
 //! ```text
 //! A   … stamp  probe ─┐                               ┌─ read
@@ -18,33 +18,33 @@ use caudal_rt::{Builder, Pinning, Shutdown};
 
 use super::{CalibrateError, CalibrationBench, Trials, one_worker, undisturbed};
 
-/// Turns that are measured.
-const TURNS: usize = 20_000;
+/// Slices that are measured.
+const SLICES: usize = 20_000;
 /// The quantum of [`one_worker`], in ns.
 const QUANTUM_NS: f64 = 1_000.0;
 
-/// The readings that both requests write, in turn, on one thread.
+/// Readings of the time slices of two requests, which write them in turn, on one thread.
 #[derive(Default)]
-struct Turns {
+struct Slices {
     owner: AtomicU64,
     stamp: AtomicU64,
     count: AtomicU64,
     spans: Box<[AtomicU64]>,
     /// Lengths of slices.
-    slices: Box<[AtomicU64]>,
+    lengths: Box<[AtomicU64]>,
 }
 
-impl Turns {
-    fn new() -> &'static Turns {
-        let cells = || (0..TURNS).map(|_| AtomicU64::new(0)).collect();
-        Box::leak(Box::new(Turns { spans: cells(), slices: cells(), ..Turns::default() }))
+impl Slices {
+    fn new() -> &'static Slices {
+        let cells = || (0..SLICES).map(|_| AtomicU64::new(0)).collect();
+        Box::leak(Box::new(Slices { spans: cells(), lengths: cells(), ..Slices::default() }))
     }
 
-    /// Request `me` runs, `between` between two probes, until there have been turns enough.
-    fn take(&self, me: u64, between: impl Fn()) {
+    /// Request `me` runs, `between` between two probes, until there have been enough slices.
+    fn run(&self, me: u64, between: impl Fn()) {
         let mut slice_start = clock::now();
         self.owner.store(me, Relaxed);
-        while (self.count.load(Relaxed) as usize) < TURNS {
+        while (self.count.load(Relaxed) as usize) < SLICES {
             between();
             let before = clock::now();
             self.stamp.store(before, Relaxed);
@@ -53,34 +53,34 @@ impl Turns {
             if self.owner.load(Relaxed) == me {
                 continue;
             }
-            let turn = self.count.load(Relaxed) as usize;
-            if turn < TURNS {
-                self.spans[turn].store(after.saturating_sub(self.stamp.load(Relaxed)), Relaxed);
-                self.slices[turn].store(before - slice_start, Relaxed);
-                self.count.store(turn as u64 + 1, Relaxed);
+            let slice = self.count.load(Relaxed) as usize;
+            if slice < SLICES {
+                self.spans[slice].store(after.saturating_sub(self.stamp.load(Relaxed)), Relaxed);
+                self.lengths[slice].store(before - slice_start, Relaxed);
+                self.count.store(slice as u64 + 1, Relaxed);
             }
             self.owner.store(me, Relaxed);
             slice_start = after;
         }
     }
 
-    /// Of the later half, in ticks: caches and predictors are warm.
+    /// The later half of the readings, in ticks: caches and predictors are warm by then.
     fn later(cells: &[AtomicU64]) -> Vec<f64> {
-        cells[TURNS / 2..].iter().map(|cell| cell.load(Relaxed) as f64).collect()
+        cells[SLICES / 2..].iter().map(|cell| cell.load(Relaxed) as f64).collect()
     }
 }
 
 pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(), CalibrateError> {
     let (ns, chunk) = (1e9 / bench.tsc.hz(), bench.work.job(200).iterations);
     let dense = run(bench, || ())?;
-    trials.push("turn", (undisturbed(Turns::later(&dense.spans)) * ns - bench.clock_ns).max(0.0));
+    trials.push("turn", (undisturbed(Slices::later(&dense.spans)) * ns - bench.clock_ns).max(0.0));
     let apart = run(bench, move || {
         std::hint::black_box(iterate(chunk));
     })?;
     // A stall in a slice makes it longer; the middle half of the slices has none.
-    let mut slices = Turns::later(&apart.slices);
-    slices.sort_unstable_by(f64::total_cmp);
-    let middle = &slices[slices.len() / 4..slices.len() * 3 / 4];
+    let mut lengths = Slices::later(&apart.lengths);
+    lengths.sort_unstable_by(f64::total_cmp);
+    let middle = &lengths[lengths.len() / 4..lengths.len() * 3 / 4];
     let mean = middle.iter().sum::<f64>() / middle.len() as f64;
     trials.push("overrun", (mean * ns - QUANTUM_NS).max(0.0));
     Ok(())
@@ -89,16 +89,16 @@ pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(
 fn run(
     bench: &CalibrationBench,
     between: impl Fn() + Copy + Send + 'static,
-) -> Result<&'static Turns, CalibrateError> {
-    let turns = Turns::new();
+) -> Result<&'static Slices, CalibrateError> {
+    let slices = Slices::new();
     let builder = Builder::of(one_worker("\"random\"")?).pinning(Pinning::These(vec![bench.worker_cpu]));
     let runtime = builder.start()?;
     let class = runtime.class("turn").unwrap_or_else(|_| unreachable!("the first class"));
-    let handles = [1, 2].map(|me| runtime.submit(class, move || turns.take(me, between)));
+    let handles = [1, 2].map(|me| runtime.submit(class, move || slices.run(me, between)));
     for handle in handles {
         // It neither panics nor is it cancelled.
         let _ = handle?.wait();
     }
     runtime.shutdown(Shutdown::Drain);
-    Ok(turns)
+    Ok(slices)
 }

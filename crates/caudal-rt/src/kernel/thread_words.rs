@@ -1,4 +1,5 @@
-//! Words that belong to a worker's thread and not to its requests, though requests wait on them: learnt when the thread starts.
+//! Futex words that belong to a worker's thread and not to its requests, though requests wait on them. Called when the thread starts, which
+//! finds them out.
 //!
 //! Two libraries have one futex word a thread, on which their callers sleep. As several requests of the thread may, each needs help:
 //!
@@ -9,10 +10,10 @@
 //! ```
 //!
 //! `parking_lot_core` falls back to a node on the stack where its thread-local is gone, as it is for other thread-locals' destructors. Std notes
-//! that in a byte beside the value, 0 before the first use, 1 while it lives, and 2 from its destruction on. Where that byte lies nobody
-//! promises. So it is found by trying, once in the process, on a thread that does nothing else and ends then: it is the byte
-//! which the first use makes 1, and with which made 2 the next wait is on another word than a thread-local. If there is none, all stays as it
-//! is, and the probe library ends the process when two requests come to wait on the node.
+//! that in a byte beside the value, 0 before the first use, 1 while it lives, and 2 from its destruction on. Nobody promises where
+//! that byte lies. So it is found by trying, once in the process, on a thread that does nothing else and ends then: it is the byte
+//! that the first use makes 1, and with 2 in it the next wait is on a word that is no thread-local. If there is none, nothing is changed,
+//! and the probe library ends the process when two requests come to wait on the node.
 
 use std::ops::Range;
 use std::ptr;
@@ -29,7 +30,7 @@ const DESTROYED: u8 = 2;
 /// Most bytes from a node to its state.
 const NEAR: usize = 512;
 
-/// The calling thread will run requests, and does not yet.
+/// Finds out the words of the calling thread, which is going to run requests and does not yet.
 pub(crate) fn learn() {
     // A token that is there already makes the first call return without a wait.
     let parks = || thread::park_timeout(Duration::from_nanos(1));
@@ -46,7 +47,7 @@ pub(crate) fn learn() {
     }
 }
 
-/// Finds the state of `parking_lot_core`'s thread-local, if nobody has; where it lies, see [`find_state`].
+/// Finds the place of the state of `parking_lot_core`'s thread-local, once in the process; [`find_state`] says what it is relative to.
 pub(crate) fn prepare() -> Option<isize> {
     static STATE: OnceLock<Option<isize>> = OnceLock::new();
     let on_a_thread =
@@ -54,8 +55,8 @@ pub(crate) fn prepare() -> Option<isize> {
     *STATE.get_or_init(on_a_thread)
 }
 
-/// The state of `parking_lot_core`'s thread-local, from this thread's block of the probe library on: all threads have it there, for
-/// both are of the same object.
+/// The place of that state, relative to this thread's block of the probe library: all threads have it there, for both are of the same
+/// object.
 fn find_state() -> Option<isize> {
     let locals = probe::thread_locals()?;
     let before: Vec<u8> = locals.clone().map(byte).collect();
@@ -95,7 +96,7 @@ fn node() -> Option<usize> {
     None
 }
 
-/// Waits for nobody.
+/// Waits on a key that nobody wakes, for `span`.
 fn park(span: Duration) {
     static KEY: u8 = 0;
     let key = ptr::from_ref(&KEY) as usize;
