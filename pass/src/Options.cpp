@@ -70,7 +70,6 @@ static constexpr struct {
     {Step::OwnSteps, "own-steps"},
     {Step::Gaps, "gaps"},
     {Step::AlignLoops, "align-loops"},
-    {Step::AlignFunctions, "align-functions"},
 };
 
 /// Names of mechanisms, with commas between.

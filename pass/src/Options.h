@@ -61,7 +61,6 @@ enum class Step {
   OwnSteps,
   Gaps,
   AlignLoops,
-  AlignFunctions,
 };
 
 struct Options {

@@ -108,7 +108,7 @@ void ModuleRun::instrument(Component &component, Strategy &strategy, ProbeWriter
     spending.push_back(writer.takeSpending());
     functions_.changed(*function);
     function->addFnAttr(probedAttribute, modeName(options_.mode));
-    for (auto [step, name] : {std::pair(Step::Gaps, "caudal-without-gaps"), {Step::AlignLoops, "caudal-without-align-loops"}, {Step::AlignFunctions, "caudal-without-align-functions"}})
+    for (auto [step, name] : {std::pair(Step::Gaps, "caudal-without-gaps"), {Step::AlignLoops, "caudal-without-align-loops"}})
       if (!options_.does(step))
         function->addFnAttr(name);
     // The thread's address (-mno-tls-direct-seg-refs) would be kept in a register over a yield that ends on another thread.

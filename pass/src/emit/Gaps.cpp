@@ -299,7 +299,6 @@ bool Gaps::runOnMachineFunction(MachineFunction &function) {
   look(function);
   const Function &source = function.getFunction();
   bool isAligned = !source.hasFnAttribute("caudal-without-align-loops") && alignLoops(function, !indirectJumps_.empty());
-  bool isMoved = !source.hasFnAttribute("caudal-without-align-functions") && alignFunction(function);
   if (isAligned) {
     probes_.clear();
     gaps_.clear();
@@ -312,7 +311,7 @@ bool Gaps::runOnMachineFunction(MachineFunction &function) {
   for (const Gap &gap : gaps_)
     if (!gap.probes.empty())
       fill(gap);
-  return isAligned || isMoved || moved_ != 0;
+  return isAligned || moved_ != 0;
 }
 
 } // namespace
