@@ -5,7 +5,6 @@
 #include "analysis/StandIn.h"
 #include "insert/BudgetInCalls.h"
 #include "insert/BudgetInLoops.h"
-#include "insert/ExitValues.h"
 #include "insert/OwnSteps.h"
 #include "plan/PlanRecursive.h"
 #include "plan/Seldom.h"
@@ -167,13 +166,11 @@ void Bounded::finish(std::vector<Component> &components) {
   if (options_.verify || report_.isWanted())
     for (const Component &component : components)
       check(component);
+  if (!options_.does(Step::OwnSteps))
+    return;
   for (const Component &component : components)
-    for (Function *function : component.functions) {
-      if (options_.does(Step::ExitValues))
-        handOnCounters(*function, functions_.manager());
-      if (options_.does(Step::OwnSteps))
-        keepOwnSteps(*function, functions_.manager());
-    }
+    for (Function *function : component.functions)
+      keepOwnSteps(*function, functions_.manager());
 }
 
 } // namespace
