@@ -5,7 +5,6 @@
 #include "analysis/StandIn.h"
 #include "insert/BudgetInCalls.h"
 #include "insert/BudgetInLoops.h"
-#include "insert/OwnSteps.h"
 #include "plan/PlanRecursive.h"
 #include "plan/Seldom.h"
 #include "prepare/SeparateLoops.h"
@@ -166,11 +165,6 @@ void Bounded::finish(std::vector<Component> &components) {
   if (options_.verify || report_.isWanted())
     for (const Component &component : components)
       check(component);
-  if (!options_.does(Step::OwnSteps))
-    return;
-  for (const Component &component : components)
-    for (Function *function : component.functions)
-      keepOwnSteps(*function, functions_.manager());
 }
 
 } // namespace

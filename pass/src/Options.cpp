@@ -66,7 +66,6 @@ static constexpr struct {
     {Step::BudgetInLoops, "budget-in-loops"},
     {Step::DeferredChecks, "deferred-checks"},
     {Step::BudgetInCalls, "budget-in-calls"},
-    {Step::OwnSteps, "own-steps"},
     {Step::Gaps, "gaps"},
     {Step::AlignLoops, "align-loops"},
 };

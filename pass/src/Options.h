@@ -57,7 +57,6 @@ enum class Step {
   BudgetInLoops,
   DeferredChecks,
   BudgetInCalls,
-  OwnSteps,
   Gaps,
   AlignLoops,
 };

@@ -13,7 +13,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK: icmp eq i64 %i.next, %caudal.end
 ; CHECK-NEXT: br i1
 ; Behind it, it is the loop's end or another strip begins.
-; CHECK: icmp eq i64 %caudal.end.own, %n
+; CHECK: icmp eq i64 %caudal.end{{[0-9]*}}, %n
 ; CHECK-NEXT: br i1 %{{.*}}, label %{{.*}}exit{{.*}}, label %loop.strip
 ; BUDGET-LABEL: define i64 @up(
 ; The strip's iterations are charged where it begins.

@@ -38,9 +38,6 @@ struct LoopFacts {
 /// loop is mostly what is executed whole then, and this is false as a rule. A guess by how compilers write it, on which only time depends.
 bool isRemainder(const llvm::Loop &loop);
 
-/// Whether `value` is a number that takes steps in `loop`.
-bool takesSteps(const llvm::Value &value, const llvm::Loop &loop, llvm::ScalarEvolution &scev);
-
 /// Whether only what it loads ends the loop, and none of that is a byte: along a list, in a table, up to a pivot. What is looked for
 /// in a string is mostly farther away.
 bool isSearch(const llvm::Loop &loop);

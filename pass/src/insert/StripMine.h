@@ -1,7 +1,6 @@
 //===- StripMine.h - Cutting a loop into strips, with a probe before each -----------------------------------------===//
 //
-// Cuts a counted loop into strips, with one probe in front of each strip. Called by Pass.cpp, when probes are written;
-// OwnSteps.cpp keeps the ends of strips.
+// Cuts a counted loop into strips, with one probe in front of each strip. Called by Pass.cpp, when probes are written.
 //
 // The loop's body stays as it is; only the jump back to its header changes:
 //
@@ -35,8 +34,6 @@ struct PreparedStrip {
 PreparedStrip prepareStrip(const Strip &strip, llvm::ScalarEvolution &scev);
 /// Then each is cut. Leaves dominators, loops and ScalarEvolution stale.
 void cutStrip(const PreparedStrip &prepared, ProbeWriter &writer);
-/// Where the strips of `loop` end, as an instruction in front of it; null: it has none. Once; it forgets then.
-llvm::Instruction *takeStripEnd(const llvm::Loop &loop);
 
 } // namespace caudal
 
