@@ -6,6 +6,7 @@
 #ifndef CAUDAL_PASS_COMPAT_H
 #define CAUDAL_PASS_COMPAT_H
 
+#include "llvm/ADT/APInt.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -66,6 +67,10 @@ inline bool isDefaultUnreachable(const llvm::SwitchInst &choice) {
   return choice.defaultDestUndefined();
 #endif
 }
+
+/// The map that an address is taken apart into: what GetElementPtrInst::collectOffset takes.
+template <typename Map> Map offsetsOf(bool (llvm::GetElementPtrInst::*)(const llvm::DataLayout &, unsigned, Map &, llvm::APInt &) const);
+using AddressOffsets = decltype(offsetsOf(&llvm::GetElementPtrInst::collectOffset));
 
 inline bool contains(const llvm::InlineAsm &assembly, llvm::StringRef part) {
   return llvm::StringRef(assembly.getAsmString()).contains(part);

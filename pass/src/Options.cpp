@@ -61,7 +61,6 @@ static constexpr struct {
     {Step::UnrollCounted, "unroll-counted"},
     {Step::UnrollRecursion, "unroll-recursion"},
     {Step::TailCalls, "tail-calls"},
-    {Step::Strips, "strips"},
     {Step::Seldom, "seldom"},
     {Step::BudgetInLoops, "budget-in-loops"},
     {Step::DeferredChecks, "deferred-checks"},

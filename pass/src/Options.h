@@ -52,7 +52,6 @@ enum class Step {
   UnrollCounted,
   UnrollRecursion,
   TailCalls,
-  Strips,
   Seldom,
   BudgetInLoops,
   DeferredChecks,

@@ -23,7 +23,7 @@ __attribute__((noinline)) long sum(const char *at) {
   return total;
 }
 
-// Counted by a pointer that moves, and cut into strips: what is inserted for that hides the count.
+// Counted by a pointer that moves.
 // CHECK-LABEL: <counted>:
 // CHECK-NOT: 0x80, %r11
 // CHECK: retq

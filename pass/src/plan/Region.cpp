@@ -13,8 +13,7 @@ namespace caudal {
 
 /// Around a call in a loop, what is left of the budget (BudgetInLoops.h) is put back and fetched: nothing waits for it.
 static constexpr Cost moved = Cost::units(9);
-/// In front of a loop it is fetched, and what strips end at (StripMine.h) is computed: within another loop, where nothing
-/// waits for either, and elsewhere. Behind a loop it is put back.
+/// In front of a loop it is fetched: within another loop, where nothing waits for it, and elsewhere. Behind a loop it is put back.
 static constexpr Cost enterWithin = Cost::cycles(2), enter = Cost::cycles(8), leaveLoop = Cost::cycles(1);
 
 /// The node that `block` is part of: itself, or the header of the inner loop that stands for it; null: another region's.
@@ -346,7 +345,7 @@ void Region::chargeWithin(const Loop &inner, Place &place) {
     if (isWithin(site))
       executed += double(analyses_.frequencies.getBlockFreq(site.before->getParent()).getFrequency());
   if (executed <= 0)
-    return; // strips, which charge for themselves alone
+    return; // those of callees, which charge for themselves alone
   for (Site &site : plan_.sites)
     if (isWithin(site))
       site.expected = site.expected + Cost::units(int64_t(place.expected * place.weight / executed));

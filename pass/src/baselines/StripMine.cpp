@@ -1,6 +1,6 @@
-// Cuts a counted loop into strips, with one probe in front of each strip. Called by Pass.cpp, when probes are written. See
-// StripMine.h.
-#include "insert/StripMine.h"
+// Cuts a counted loop into strips, with one probe in front of each strip. Called by
+// CompilerInterrupts.cpp, when probes are written. See StripMine.h.
+#include "baselines/StripMine.h"
 #include "Compat.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"

@@ -1,6 +1,7 @@
 //===- StripMine.h - Cutting a loop into strips, with a probe before each -----------------------------------------===//
 //
-// Cuts a counted loop into strips, with one probe in front of each strip. Called by Pass.cpp, when probes are written.
+// Cuts a counted loop into strips, with one probe in front of each strip. Called by CompilerInterrupts.cpp,
+// when probes are written.
 //
 // The loop's body stays as it is; only the jump back to its header changes:
 //
@@ -14,11 +15,20 @@
 #ifndef CAUDAL_PASS_STRIPMINE_H
 #define CAUDAL_PASS_STRIPMINE_H
 
-#include "plan/Plan.h"
+#include "analysis/Cost.h"
+#include "analysis/LoopFacts.h"
 #include "insert/Probe.h"
 #include "llvm/IR/ValueHandle.h"
 
 namespace caudal {
+
+/// A loop that is cut into strips of `length` iterations, with a probe in front of each.
+struct Strip {
+  llvm::Loop *loop;
+  LoopFacts facts;
+  uint64_t length;
+  Cost expected; ///< mean iteration
+};
 
 /// A strip whose loop's values have been computed in front of it, while ScalarEvolution was still right.
 struct PreparedStrip {
