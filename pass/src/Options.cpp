@@ -64,7 +64,6 @@ static constexpr struct {
     {Step::Seldom, "seldom"},
     {Step::BudgetInLoops, "budget-in-loops"},
     {Step::DeferredChecks, "deferred-checks"},
-    {Step::BudgetInCalls, "budget-in-calls"},
     {Step::Gaps, "gaps"},
     {Step::AlignLoops, "align-loops"},
 };

@@ -55,7 +55,6 @@ enum class Step {
   Seldom,
   BudgetInLoops,
   DeferredChecks,
-  BudgetInCalls,
   Gaps,
   AlignLoops,
 };

@@ -22,20 +22,18 @@ namespace {
 
 class Carrier {
 public:
-  Carrier(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
-          ProbeWriter &writer, Spending spending, ArrayRef<const BasicBlock *> borrowers)
+  Carrier(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, ProbeWriter &writer, Spending spending,
+          ArrayRef<const BasicBlock *> borrowers)
       : loops_(analyses.getResult<LoopAnalysis>(function)), scev_(analyses.getResult<ScalarEvolutionAnalysis>(function)),
         dominators_(analyses.getResult<DominatorTreeAnalysis>(function)),
         frequencies_(analyses.getResult<BlockFrequencyAnalysis>(function)),
-        costs_(analyses.getResult<TargetIRAnalysis>(function), loops_), calls_(calls), carried_(carried),
-        writer_(writer), spending_(std::move(spending)), borrowers_(borrowers), function_(function), handing_(function),
-        analyses_(analyses) {}
+        costs_(analyses.getResult<TargetIRAnalysis>(function), loops_), calls_(calls), writer_(writer),
+        spending_(std::move(spending)), borrowers_(borrowers), analyses_(analyses) {}
 
   void run();
 
 private:
   double frequency(const BasicBlock *block) const { return double(frequencies_.getBlockFreq(block).getFrequency()); }
-  bool mayLeave(const Instruction &instruction) const;
   /// How often a loop's probes are executed, moves that carrying would add, and cycles that pass in it, all for one execution of the function.
   struct Gauge {
     double spends, moves, cycles;
@@ -47,10 +45,10 @@ private:
   double scatteredStores(const Loop &loop) const;
   void choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const;
   AllocaInst *carry(Loop &loop, ArrayRef<const BasicBlock *> probed);
-  /// Calls in a loop around which what is left has to be in its place, that take it in a register, and that do neither but may throw.
+  /// Calls in a loop around which what is left has to be in its place, and others that may throw.
   struct CallsWithin {
     SmallVector<CallBase *, 8> spending;
-    SmallVector<CallBase *, 4> handing, throwing;
+    SmallVector<CallBase *, 4> throwing;
   };
   CallsWithin callsWithin(const Loop &loop) const;
   void aroundCalls(Loop &loop, const Purse &purse, const Loans &loans, const CallsWithin &calls);
@@ -61,19 +59,11 @@ private:
   BlockFrequencyInfo &frequencies_;
   CostModel costs_;
   const Calls &calls_;
-  const Carried &carried_;
   ProbeWriter &writer_;
   Spending spending_;
   ArrayRef<const BasicBlock *> borrowers_;
-  Function &function_;
-  Handing handing_;
   FunctionAnalysisManager &analyses_;
 };
-
-/// Whether `instruction` is a call around which what is left has to be in its place.
-bool Carrier::mayLeave(const Instruction &instruction) const {
-  return maySpend(instruction, calls_) && !carriedCallee(instruction, carried_);
-}
 
 Carrier::Gauge Carrier::gauge(const Loop &loop) const {
   double spends = 0, moves = 0, cycles = 0;
@@ -83,7 +73,7 @@ Carrier::Gauge Carrier::gauge(const Loop &loop) const {
   for (const BasicBlock *block : loop.blocks())
     for (const Instruction &instruction : *block) {
       cycles += frequency(block) * double(costs_.issue(instruction).inUnits()) / double(Cost::unitsPerCycle);
-      moves += mayLeave(instruction) ? frequency(block) : 0;
+      moves += maySpend(instruction, calls_) ? frequency(block) : 0;
     }
   for (const BasicBlock *before : predecessors(loop.getHeader()))
     if (!loop.contains(before))
@@ -156,9 +146,9 @@ void Carrier::aroundCalls(Loop &loop, const Purse &purse, const Loans &loans, co
     if (block->isEHPad())
       writer_.take(purse.variable(), &*block->getFirstInsertionPt(), loans.lentAt(*block));
   for (CallBase *call : calls.spending)
-    purse.aroundCall(*call, &loans);
+    purse.aroundCall(*call, loans);
   for (CallBase *call : calls.throwing)
-    purse.beforeThrow(*call, &loans);
+    purse.beforeThrow(*call, loans);
 }
 
 Carrier::CallsWithin Carrier::callsWithin(const Loop &loop) const {
@@ -168,10 +158,8 @@ Carrier::CallsWithin Carrier::callsWithin(const Loop &loop) const {
       auto *call = dyn_cast<CallBase>(&instruction);
       if (!call)
         continue;
-      if (mayLeave(*call))
+      if (maySpend(*call, calls_))
         calls.spending.push_back(call);
-      else if (carriedCallee(*call, carried_))
-        calls.handing.push_back(call);
       else if (!call->doesNotThrow())
         calls.throwing.push_back(call);
     }
@@ -193,13 +181,9 @@ AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
   if (!preheader || !loop.hasDedicatedExits())
     return nullptr;
   Loans loans(loop, borrowers_, probed, dominators_, loops_);
-  Purse purse(function_, &loop, writer_, spending_);
+  Purse purse(loop, writer_, spending_);
   AllocaInst *left = purse.variable();
   aroundCalls(loop, purse, loans, calls);
-  for (CallBase *call : calls.handing) {
-    loans.withhold(*left, *call);
-    handing_.replace(*call, *carriedCallee(*call, carried_), *left);
-  }
   writer_.take(left, preheader->getTerminator());
   // Where calls come back behind the loop, what they leave is in its place, as it is where they unwind to. And where nothing gets to,
   // nothing is needed: a switch whose default that is needs no test for it, as long as there is nothing in it.
@@ -227,10 +211,10 @@ void Carrier::run() {
 
 } // namespace
 
-void carryInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
-                  ProbeWriter &writer, Spending spending, ArrayRef<const BasicBlock *> borrowers) {
+void carryInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, ProbeWriter &writer,
+                  Spending spending, ArrayRef<const BasicBlock *> borrowers) {
   if (!spending.empty())
-    Carrier(function, analyses, calls, carried, writer, std::move(spending), borrowers).run();
+    Carrier(function, analyses, calls, writer, std::move(spending), borrowers).run();
 }
 
 } // namespace caudal

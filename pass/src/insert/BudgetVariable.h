@@ -1,10 +1,9 @@
 //===- BudgetVariable.h - What is left, as a variable -------------------------------------------------------------===//
 //
-// Holds what is left of the budget as a variable within a part of a function. Called by BudgetInLoops.cpp for loops and
-// BudgetInCalls.cpp for recursion.
+// Holds what is left of the budget as a variable within a loop. Called by BudgetInLoops.cpp.
 //
-// In a part of a function (a loop, or all of it) the probes spend from a variable instead of from the thread's memory. Calls
-// in that part which may spend as well find what is left in its place, and leave it there.
+// In such a loop the probes spend from a variable instead of from the thread's memory. Calls in it that may spend as well find what is
+// left in its place, and leave it there.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_BUDGETVARIABLE_H
@@ -26,19 +25,17 @@ void separateReturn(llvm::CallBase &call, llvm::DominatorTree *dominators, llvm:
 
 class Purse {
 public:
-  /// `loop`: the part; null: all of `function`. What is in it is taken out of `spending`.
-  Purse(llvm::Function &function, const llvm::Loop *loop, ProbeWriter &writer, Spending &spending);
+  /// What is in `loop` is taken out of `spending`.
+  Purse(const llvm::Loop &loop, ProbeWriter &writer, Spending &spending);
 
   llvm::AllocaInst *variable() const { return left_; }
-  /// Around a call that may spend. An invoke comes back in a block of its own. `loans`: of loops in the part; null: there are none.
-  void aroundCall(llvm::CallBase &call, const Loans *loans = nullptr) const;
+  /// Around a call that may spend. An invoke comes back in a block of its own. `loans`: of loops in the nest.
+  void aroundCall(llvm::CallBase &call, const Loans &loans) const;
   /// In front of a call that spends nothing, but may unwind to where what is left is fetched.
-  void beforeThrow(llvm::CallBase &call, const Loans *loans = nullptr) const;
+  void beforeThrow(llvm::CallBase &call, const Loans &loans) const;
 
 private:
-  bool contains(const llvm::BasicBlock *block) const { return !loop_ || loop_->contains(block); }
-
-  const llvm::Loop *loop_;
+  const llvm::Loop &loop_;
   ProbeWriter &writer_;
   llvm::AllocaInst *left_;
 };

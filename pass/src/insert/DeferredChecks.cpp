@@ -57,14 +57,6 @@ static void add(AllocaInst &left, Instruction *before, int64_t units) {
   builder.CreateStore(sum, &left);
 }
 
-void Loans::withhold(AllocaInst &left, CallBase &call) const {
-  int64_t units = lentAt(*call.getParent());
-  if (units == 0)
-    return;
-  add(left, &call, -units);
-  add(left, call.getNextNode(), units);
-}
-
 void Loans::write(AllocaInst &left, ArrayRef<CallBase *> spending) const {
   for (const Loop *loop : borrowing_) {
     add(left, loop->getLoopPreheader()->getTerminator(), lentUnits);

@@ -16,7 +16,7 @@
 //
 // The bound between probes is what it was. A yield is by as many units later at most, for each loop in a loop. What is armed
 // anew within such a loop is less by as much when the loop has been left. Memory never has what is lent: what is put back for
-// a call, or handed to it (BudgetInCalls.h), is without it, and what is fetched behind it, or where it unwinds to, gets what is
+// a call is without it, and what is fetched behind it, or where it unwinds to, gets what is
 // lent there. So neither a path out by unwinding nor one by longjmp keeps it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
@@ -44,9 +44,6 @@ public:
 
   /// Units of the budget that are lent in `block`, in all.
   int64_t lentAt(const llvm::BasicBlock &block) const;
-  /// For a call that hands `left` to its callee: takes what is lent in front of it, for the callee may put back what it has, and
-  /// gives it again behind it.
-  void withhold(llvm::AllocaInst &left, llvm::CallBase &call) const;
   /// Adds to `left`, the variable that is spent from within the nest, where the loops are entered, and subtracts where they are left.
   /// Not in exits where it is fetched anew: landing pads, and what is only entered from a call of `spending`.
   void write(llvm::AllocaInst &left, llvm::ArrayRef<llvm::CallBase *> spending) const;
