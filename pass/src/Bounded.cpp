@@ -87,7 +87,7 @@ void Bounded::afterInsertion(Component &component, ArrayRef<Plan> plans, std::ve
   if (!options_.does(Step::BudgetInLoops))
     return;
   for (auto [function, plan, written] : zip(component.functions, plans, spending)) {
-    carryInLoops(*function, functions_.manager(), calls_, writer_, std::move(written), plan.borrowers);
+    keepBudgetInLoops(*function, functions_.manager(), calls_, writer_, std::move(written), plan.loopsWithSlack);
     functions_.changed(*function);
   }
 }

@@ -144,7 +144,7 @@ static const MachineOperand *entryOf(const MachineInstr &probe) {
 }
 
 /// The register by which the name of what a due probe calls ends; null: by none.
-static const MachineOperand *carrierOf(const MachineInstr &probe) {
+static const MachineOperand *registerOf(const MachineInstr &probe) {
   return namesRegister(assemblyOf(probe)) ? &probe.getOperand(InlineAsm::MIOp_FirstOperand + 1) : nullptr;
 }
 
@@ -168,7 +168,7 @@ void Gaps::look(MachineFunction &function) {
       if (!hasCallInside(assemblyOf(instruction)))
         continue;
       if (const MachineOperand *entry = entryOf(instruction))
-        probes_.push_back({&instruction, entry, carrierOf(instruction), at, frames.now});
+        probes_.push_back({&instruction, entry, registerOf(instruction), at, frames.now});
     }
     if (!runsOn(block))
       gaps_.push_back({&block, at, frames.now, {}});

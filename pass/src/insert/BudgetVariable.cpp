@@ -31,13 +31,13 @@ static AllocaInst *variableFor(const Loop &loop, Type *type) {
   return new AllocaInst(type, function.getDataLayout().getAllocaAddrSpace(), "caudal.left", function.getEntryBlock().begin());
 }
 
-Purse::Purse(const Loop &loop, ProbeWriter &writer, Spending &spending)
-    : loop_(loop), writer_(writer), left_(variableFor(loop, writer.purseType())) {
+BudgetVariable::BudgetVariable(const Loop &loop, ProbeWriter &writer, Spending &spending)
+    : loop_(loop), writer_(writer), left_(variableFor(loop, writer.budgetType())) {
   bool acrossCalls = callsInside(loop);
   erase_if(spending, [&](CallInst *probe) {
     bool within = loop.contains(probe);
     if (within)
-      writer_.carryThrough(left_, probe, acrossCalls);
+      writer_.spendVariable(left_, probe, acrossCalls);
     return within;
   });
 }
@@ -48,19 +48,19 @@ void separateReturn(CallBase &call, DominatorTree *dominators, LoopInfo *loops) 
     SplitEdge(invoke->getParent(), invoke->getNormalDest(), dominators, loops);
 }
 
-void Purse::aroundCall(CallBase &call, const Loans &loans) const {
-  writer_.putBack(left_, &call, loans.lentAt(*call.getParent()));
+void BudgetVariable::aroundCall(CallBase &call, const Slack &slack) const {
+  writer_.putBack(left_, &call, slack.at(*call.getParent()));
   if (auto *invoke = dyn_cast<InvokeInst>(&call)) {
     BasicBlock *normal = invoke->getNormalDest();
     if (loop_.contains(normal))
-      writer_.take(left_, &*normal->getFirstInsertionPt(), loans.lentAt(*normal));
+      writer_.take(left_, &*normal->getFirstInsertionPt(), slack.at(*normal));
   } else {
-    writer_.take(left_, call.getNextNode(), loans.lentAt(*call.getParent()));
+    writer_.take(left_, call.getNextNode(), slack.at(*call.getParent()));
   }
 }
 
-void Purse::beforeThrow(CallBase &call, const Loans &loans) const {
-  writer_.putBack(left_, &call, loans.lentAt(*call.getParent()));
+void BudgetVariable::beforeThrow(CallBase &call, const Slack &slack) const {
+  writer_.putBack(left_, &call, slack.at(*call.getParent()));
 }
 
 } // namespace caudal

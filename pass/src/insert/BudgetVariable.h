@@ -23,16 +23,16 @@ bool maySpend(const llvm::Instruction &instruction, const Calls &calls);
 /// Gives the normal path back from `call`, if it is an invoke, a block of its own. Both trees may be null.
 void separateReturn(llvm::CallBase &call, llvm::DominatorTree *dominators, llvm::LoopInfo *loops);
 
-class Purse {
+class BudgetVariable {
 public:
   /// What is in `loop` is taken out of `spending`.
-  Purse(const llvm::Loop &loop, ProbeWriter &writer, Spending &spending);
+  BudgetVariable(const llvm::Loop &loop, ProbeWriter &writer, Spending &spending);
 
   llvm::AllocaInst *variable() const { return left_; }
-  /// Around a call that may spend. An invoke comes back in a block of its own. `loans`: of loops in the nest.
-  void aroundCall(llvm::CallBase &call, const Loans &loans) const;
+  /// Around a call that may spend. An invoke comes back in a block of its own. `slack`: that of the nest's loops.
+  void aroundCall(llvm::CallBase &call, const Slack &slack) const;
   /// In front of a call that spends nothing, but may unwind to where what is left is fetched.
-  void beforeThrow(llvm::CallBase &call, const Loans &loans) const;
+  void beforeThrow(llvm::CallBase &call, const Slack &slack) const;
 
 private:
   const llvm::Loop &loop_;

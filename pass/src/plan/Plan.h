@@ -49,7 +49,7 @@ struct LoopNote {
 struct Plan {
   std::vector<Site> sites;
   std::vector<LoopNote> loops;
-  std::vector<const llvm::BasicBlock *> borrowers; ///< headers of loops that may be lent something (DeferredChecks.h): their paths have room
+  std::vector<const llvm::BasicBlock *> loopsWithSlack; ///< headers of loops that may have slack (DeferredChecks.h): their paths have room for it
   PathBounds paths; ///< the function as its callers see it
   double executed = 0; ///< probes that a call is expected to execute
 };

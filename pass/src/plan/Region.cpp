@@ -1,7 +1,7 @@
 // Follows the longest paths through a loop body or a function body, and decides which probes they need. Called by Plan.cpp,
 // for one region after the other. See Region.h.
 #include "plan/Region.h"
-#include "analysis/Borrowing.h"
+#include "analysis/Slack.h"
 #include "analysis/Jumps.h"
 #include "llvm/IR/CFG.h"
 
@@ -141,7 +141,7 @@ PathBounds Region::pathsAcross(const Loop &inner) const {
   if (paths.prefix.isNone())
     return paths;
   paths = lengthened(paths, loop_ ? enterWithin : enter, leaveLoop);
-  return calls_.does(Step::DeferredChecks) && mayBorrow(inner, analyses_.scev) ? lengthened(paths, lending, lending) : paths;
+  return calls_.does(Step::DeferredChecks) && mayHaveSlack(inner, analyses_.scev) ? lengthened(paths, slackAddition, slackAddition) : paths;
 }
 
 /// Whether `node` is an inner loop that is not left without a probe.
@@ -357,8 +357,8 @@ void Region::passLoop(BasicBlock *node, const Loop &inner, Place &place) {
   PathBounds paths = pathsAcross(inner);
   if (entangled_.contains(node))
     probeAtStart(place, *node);
-  if (!paths.prefix.isNone() && calls_.does(Step::DeferredChecks) && mayBorrow(inner, analyses_.scev))
-    plan_.borrowers.push_back(inner.getHeader());
+  if (!paths.prefix.isNone() && calls_.does(Step::DeferredChecks) && mayHaveSlack(inner, analyses_.scev))
+    plan_.loopsWithSlack.push_back(inner.getHeader());
   if (needsProbe(place, paths)) {
     if (BasicBlock *preheader = inner.getLoopPreheader(); preheader && !isForbidden(*preheader))
       probeAtEnd(place, *preheader);
