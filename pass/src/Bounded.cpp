@@ -3,6 +3,7 @@
 #include "analysis/Calls.h"
 #include "analysis/JumpCircles.h"
 #include "insert/BudgetInLoops.h"
+#include "insert/OwnSteps.h"
 #include "plan/PlanRecursive.h"
 #include "plan/Seldom.h"
 #include "prepare/SeparateLoops.h"
@@ -120,10 +121,14 @@ void Bounded::check(const Component &component) {
 }
 
 void Bounded::finish(std::vector<Component> &components) {
-  if (!options_.verify && !report_.isWanted())
+  if (options_.verify || report_.isWanted())
+    for (const Component &component : components)
+      check(component);
+  if (!options_.does(Step::OwnSteps))
     return;
   for (const Component &component : components)
-    check(component);
+    for (Function *function : component.functions)
+      keepOwnSteps(*function, functions_.manager());
 }
 
 } // namespace

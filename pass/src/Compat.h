@@ -7,11 +7,13 @@
 #define CAUDAL_PASS_COMPAT_H
 
 #include "llvm/ADT/APInt.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/Support/InstructionCost.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 #include <initializer_list>
@@ -49,6 +51,12 @@ Expander expanderOf(llvm::ScalarEvolution &scev, const char *name, bool closed) 
   else
     return Expander(scev, scev.getDataLayout(), name, closed);
 }
+
+/// The map to which GEPOperator::collectOffset writes variables and their factors.
+using OffsetVariables =
+    std::conditional_t<std::is_invocable_v<decltype(&llvm::GEPOperator::collectOffset), const llvm::GEPOperator *, const llvm::DataLayout &,
+                                           unsigned, llvm::SmallMapVector<llvm::Value *, llvm::APInt, 4> &, llvm::APInt &>,
+                       llvm::SmallMapVector<llvm::Value *, llvm::APInt, 4>, llvm::MapVector<llvm::Value *, llvm::APInt>>;
 
 /// Says `text`, which is no error, of no place in the source.
 inline void warn(llvm::LLVMContext &context, const llvm::Twine &text) {

@@ -64,6 +64,7 @@ static constexpr struct {
     {Step::Seldom, "seldom"},
     {Step::BudgetInLoops, "budget-in-loops"},
     {Step::DeferredChecks, "deferred-checks"},
+    {Step::OwnSteps, "own-steps"},
     {Step::Gaps, "gaps"},
     {Step::AlignLoops, "align-loops"},
 };

@@ -55,6 +55,7 @@ enum class Step {
   Seldom,
   BudgetInLoops,
   DeferredChecks,
+  OwnSteps,
   Gaps,
   AlignLoops,
 };

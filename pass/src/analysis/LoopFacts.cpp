@@ -124,6 +124,13 @@ LoopFacts LoopFacts::of(Loop &loop, ScalarEvolution &scev, const TargetTransform
   return facts;
 }
 
+bool takesSteps(const Value &value, const Loop &loop, ScalarEvolution &scev) {
+  if (!scev.isSCEVable(value.getType()))
+    return false;
+  const auto *steps = dyn_cast<SCEVAddRecExpr>(scev.getSCEV(const_cast<Value *>(&value)));
+  return steps && steps->getLoop() == &loop;
+}
+
 /// Whether anything that `loop` loads is part of `value`; `bytes`: whether a byte is.
 static bool isLoaded(const Value *value, const Loop &loop, bool bytes = false) {
   SmallPtrSet<const Instruction *, 16> parts;

@@ -34,6 +34,9 @@ struct LoopFacts {
   static LoopFacts of(llvm::Loop &loop, llvm::ScalarEvolution &scev, const llvm::TargetTransformInfo &tti);
 };
 
+/// Whether `value` is a number that takes steps in `loop`.
+bool takesSteps(const llvm::Value &value, const llvm::Loop &loop, llvm::ScalarEvolution &scev);
+
 /// Whether only what it loads ends the loop, and none of that is a byte: along a list, in a table, up to a pivot. What is looked for
 /// in a string is mostly farther away.
 bool isSearch(const llvm::Loop &loop);

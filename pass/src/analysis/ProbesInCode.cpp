@@ -30,8 +30,7 @@ std::string withCallAside(StringRef assembly, StringRef call, StringRef back) {
   return (assembly.split(jumpIn).first + " " + call + "\n" + back + ":").str();
 }
 
-/// Whether `instruction` is a probe in place, with a jump of its own.
-static bool isInlineProbe(const Instruction &instruction) {
+bool isInlineProbe(const Instruction &instruction) {
   const InlineAsm *assembly = assemblyOf(instruction);
   return assembly && contains(*assembly, jumpIn);
 }

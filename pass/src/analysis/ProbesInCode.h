@@ -27,6 +27,8 @@ inline constexpr llvm::StringLiteral ownAttribute = "caudal-own";
 llvm::StringRef calledProbe(const llvm::Instruction &instruction);
 /// Whether `instruction` is a probe, in memory or in a register, in place or called.
 bool isProbe(const llvm::Instruction &instruction);
+/// Whether it is one in place, with a jump of its own.
+bool isInlineProbe(const llvm::Instruction &instruction);
 /// Whether `call` is other assembly that enters the cold path: the program's own.
 bool isColdCall(const llvm::CallBase &call);
 /// Whether the pass has added `function` to its module.
