@@ -25,7 +25,7 @@ void separateReturn(llvm::CallBase &call, llvm::DominatorTree *dominators, llvm:
 
 class BudgetVariable {
 public:
-  /// What is in `loop` is taken out of `spending`.
+  /// A variable for `loop`: the probes within spend from it, and are taken out of `spending`.
   BudgetVariable(const llvm::Loop &loop, ProbeWriter &writer, Spending &spending);
 
   llvm::AllocaInst *variable() const { return left_; }
