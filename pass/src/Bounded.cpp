@@ -2,10 +2,7 @@
 #include "Bounded.h"
 #include "analysis/Calls.h"
 #include "analysis/JumpCircles.h"
-#include "analysis/StandIn.h"
-#include "insert/BudgetInCalls.h"
 #include "insert/BudgetInLoops.h"
-#include "insert/ExitValues.h"
 #include "insert/OwnSteps.h"
 #include "plan/PlanRecursive.h"
 #include "plan/Seldom.h"
@@ -37,8 +34,6 @@ public:
 
 private:
   Plan planOne(Function &function, const Limits &limits);
-  void standForOthers(Component &component, ArrayRef<Function *> inner);
-  void dropUncalled(std::vector<Component> &components);
   void check(Function &function, const Limits &limits);
   void check(const Component &component);
 
@@ -50,7 +45,6 @@ private:
   Calls calls_;    ///< what the planner knows of callees
   Calls finished_; ///< what the verifier found of them
   DenseMap<const Function *, Cost> keeps_; ///< what functions in circles of calls keep to, where it is not every function's part
-  Carried carried_; ///< by what stands for it
 };
 
 void Bounded::prepare(Component &component) {
@@ -89,50 +83,14 @@ void Bounded::beforeInsertion(Function &function, Plan &plan, const Component &c
     chooseSeldom(function, plan, functions_.manager(), functions_.analysesOf(function), calls_, component.isRecursive);
 }
 
-/// The functions of `component` stand for those of `inner`, which have their bodies, from now on.
-void Bounded::standForOthers(Component &component, ArrayRef<Function *> inner) {
-  for (auto [outer, function] : zip(component.functions, inner)) {
-    const PathBounds paths = *calls_.find(*outer);
-    calls_.learn(*function, paths);
-    calls_.learn(*outer, pathsThrough(paths));
-    Cost kept = limits_.call;
-    if (component.early.erase(outer)) {
-      component.early.insert(function);
-      kept = keeps_[function] = keeps_.lookup(outer);
-    }
-    keeps_[outer] = isOwn(*outer) ? afterStanding(kept) : limits_.call;
-    carried_[outer] = function;
-  }
-}
-
-/// Keeps the budget in registers where that pays: in circles of calls, else in loops.
+/// Keeps the budget in a register in loops where that pays.
 void Bounded::afterInsertion(Component &component, ArrayRef<Plan> plans, std::vector<Spending> spending) {
-  FunctionAnalysisManager &manager = functions_.manager();
-  std::vector<Function *> inner;
-  if (component.isRecursive && options_.does(Step::BudgetInCalls))
-    inner = carryInCalls(component.functions, spending, manager, calls_, writer_);
-  standForOthers(component, inner);
+  if (!options_.does(Step::BudgetInLoops))
+    return;
   for (auto [function, plan, written] : zip(component.functions, plans, spending)) {
-    if (options_.does(Step::BudgetInLoops))
-      carryInLoops(*function, manager, calls_, carried_, writer_, std::move(written), plan.borrowers);
-    callDirectly(*function, carried_, writer_);
+    keepBudgetInLoops(*function, functions_.manager(), calls_, writer_, std::move(written), plan.loopsWithSlack);
     functions_.changed(*function);
   }
-  // Callees first.
-  component.functions.insert(component.functions.begin(), inner.begin(), inner.end());
-}
-
-/// Functions that stand for others and that nobody calls any more.
-void Bounded::dropUncalled(std::vector<Component> &components) {
-  for (Component &component : components)
-    erase_if(component.functions, [&](Function *function) {
-      bool uncalled = carried_.contains(function) && function->hasLocalLinkage() && function->use_empty();
-      if (uncalled) {
-        functions_.manager().clear(*function, function->getName());
-        function->eraseFromParent();
-      }
-      return uncalled;
-    });
 }
 
 void Bounded::check(Function &function, const Limits &limits) {
@@ -163,17 +121,14 @@ void Bounded::check(const Component &component) {
 }
 
 void Bounded::finish(std::vector<Component> &components) {
-  dropUncalled(components);
   if (options_.verify || report_.isWanted())
     for (const Component &component : components)
       check(component);
+  if (!options_.does(Step::OwnSteps))
+    return;
   for (const Component &component : components)
-    for (Function *function : component.functions) {
-      if (options_.does(Step::ExitValues))
-        handOnCounters(*function, functions_.manager());
-      if (options_.does(Step::OwnSteps))
-        keepOwnSteps(*function, functions_.manager());
-    }
+    for (Function *function : component.functions)
+      keepOwnSteps(*function, functions_.manager());
 }
 
 } // namespace

@@ -61,16 +61,12 @@ static constexpr struct {
     {Step::UnrollCounted, "unroll-counted"},
     {Step::UnrollRecursion, "unroll-recursion"},
     {Step::TailCalls, "tail-calls"},
-    {Step::Strips, "strips"},
     {Step::Seldom, "seldom"},
     {Step::BudgetInLoops, "budget-in-loops"},
     {Step::DeferredChecks, "deferred-checks"},
-    {Step::BudgetInCalls, "budget-in-calls"},
-    {Step::ExitValues, "exit-values"},
     {Step::OwnSteps, "own-steps"},
     {Step::Gaps, "gaps"},
     {Step::AlignLoops, "align-loops"},
-    {Step::AlignFunctions, "align-functions"},
 };
 
 /// Names of mechanisms, with commas between.

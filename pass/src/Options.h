@@ -52,16 +52,12 @@ enum class Step {
   UnrollCounted,
   UnrollRecursion,
   TailCalls,
-  Strips,
   Seldom,
   BudgetInLoops,
   DeferredChecks,
-  BudgetInCalls,
-  ExitValues,
   OwnSteps,
   Gaps,
   AlignLoops,
-  AlignFunctions,
 };
 
 struct Options {

@@ -7,7 +7,6 @@
 #include "analysis/ProbesInCode.h"
 #include "analysis/Resolvers.h"
 #include "baselines/CompilerInterrupts.h"
-#include "insert/StripMine.h"
 #include "sections/Sections.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
@@ -16,7 +15,6 @@
 #include "llvm/IR/EHPersonalities.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -39,7 +37,6 @@ private:
   std::vector<Component> bottomUp();
   StringRef whyNot(const Function &function) const;
   void instrument(Component &component, Strategy &strategy, ProbeWriter &writer);
-  void insert(Function &function, const Plan &plan, ProbeWriter &writer);
 
   Module &module_;
   Functions functions_;
@@ -76,27 +73,6 @@ StringRef ModuleRun::whyNot(const Function &function) const {
   return sections_.whyLeftAlone(function);
 }
 
-void ModuleRun::insert(Function &function, const Plan &plan, ProbeWriter &writer) {
-  auto &scev = functions_.manager().getResult<ScalarEvolutionAnalysis>(function);
-  std::vector<PreparedStrip> prepared;
-  for (const Strip &strip : plan.strips)
-    prepared.push_back(prepareStrip(strip, scev));
-  SmallPtrSet<const Instruction *, 16> computing; // what strips end at: part of their loops' paths in
-  for (const PreparedStrip &strip : prepared) {
-    computing.insert(strip.computing.begin(), strip.computing.end());
-    cutStrip(strip, writer);
-  }
-  for (const Site &site : plan.sites) {
-    Instruction *before = site.before;
-    while (before->getPrevNode() && computing.contains(before->getPrevNode()))
-      before = before->getPrevNode();
-    writer.probe(before, site.expected.inCycles(), site.isSeldom);
-  }
-  for (PreparedStrip &strip : prepared)
-    if (strip.replaced)
-      RecursivelyDeleteTriviallyDeadInstructions(strip.replaced);
-}
-
 void ModuleRun::instrument(Component &component, Strategy &strategy, ProbeWriter &writer) {
   strategy.prepare(component);
   std::vector<Plan> plans = strategy.plan(component);
@@ -104,11 +80,11 @@ void ModuleRun::instrument(Component &component, Strategy &strategy, ProbeWriter
   for (auto [function, plan] : zip(component.functions, plans)) {
     report_.planned(*function, plan);
     strategy.beforeInsertion(*function, plan, component);
-    insert(*function, plan, writer);
+    strategy.insert(*function, plan, writer);
     spending.push_back(writer.takeSpending());
     functions_.changed(*function);
     function->addFnAttr(probedAttribute, modeName(options_.mode));
-    for (auto [step, name] : {std::pair(Step::Gaps, "caudal-without-gaps"), {Step::AlignLoops, "caudal-without-align-loops"}, {Step::AlignFunctions, "caudal-without-align-functions"}})
+    for (auto [step, name] : {std::pair(Step::Gaps, "caudal-without-gaps"), {Step::AlignLoops, "caudal-without-align-loops"}})
       if (!options_.does(step))
         function->addFnAttr(name);
     // The thread's address (-mno-tls-direct-seg-refs) would be kept in a register over a yield that ends on another thread.

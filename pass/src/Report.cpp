@@ -75,7 +75,8 @@ void Report::planned(const Function &function, const Plan &plan) {
     loops.push_back(json::Object{{"at", place(note.loop->getStartLoc())},
                                  {"kind", loopKindName(note.kind)},
                                  {"iterations", int64_t(note.length)}});
-  object["probes"] = int64_t(plan.sites.size() + plan.strips.size());
+  // A loop that is cut into strips has a probe that is no site.
+  object["probes"] = int64_t(plan.sites.size()) + count_if(plan.loops, [](const LoopNote &note) { return note.kind == LoopKind::Stripped; });
   object["sites"] = std::move(sites);
   object["loops"] = std::move(loops);
   object["assumed_calls"] = assumed(function);

@@ -1,5 +1,5 @@
-// Keeps the analyses of functions, and gives their loops places for probes. Called by Pass.cpp and by all strategies. See
-// Strategy.h.
+// Keeps the analyses of functions, gives their loops places for probes, and writes the probes of a plan. Called by Pass.cpp and
+// by all strategies. See Strategy.h.
 #include "Strategy.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
@@ -31,6 +31,11 @@ void Functions::prepareLoops(Function &function) const {
       hasChanged |= formDedicatedExitBlocks(loop, &dominators, &loops, nullptr, /*PreserveLCSSA=*/false);
     }
   changed(function, hasChanged);
+}
+
+void Strategy::insert(Function &, const Plan &plan, ProbeWriter &writer) {
+  for (const Site &site : plan.sites)
+    writer.probe(site.before, site.expected.inCycles(), site.isSeldom);
 }
 
 } // namespace caudal

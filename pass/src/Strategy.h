@@ -2,7 +2,7 @@
 //
 // Pass.cpp walks the module, callees before callers, and hands each group of functions to a strategy: that of bounded probes
 // (Bounded.h), or a baseline to compare with (baselines/CompilerInterrupts.h). What is the same for all stays in Pass.cpp: which
-// functions have probes, loops with places for them, the insertion of a plan.
+// functions have probes, and loops with places for them.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_STRATEGY_H
@@ -34,7 +34,7 @@ public:
   Analyses analysesOf(llvm::Function &function) const;
   /// Drops what is cached of `function`, if it `hasChanged`.
   void changed(llvm::Function &function, bool hasChanged = true) const;
-  /// Gives loops blocks of their own in front and behind, where probes and a strip's start can stand.
+  /// Gives loops blocks of their own in front and behind, where probes can stand.
   void prepareLoops(llvm::Function &function) const;
   /// The same, if `hasChanged`: what a transformation has made of loops has no such blocks.
   void loopsChanged(llvm::Function &function, bool hasChanged) const {
@@ -57,6 +57,8 @@ public:
   virtual std::vector<Plan> plan(Component &component) = 0;
   /// In front of the insertion of a function's plan, which it may still change.
   virtual void beforeInsertion(llvm::Function &, Plan &, const Component &) {}
+  /// Writes the probes of a function's plan.
+  virtual void insert(llvm::Function &function, const Plan &plan, ProbeWriter &writer);
   /// Behind the insertion of a component's plans. `spending`: the probes that were written, by function.
   virtual void afterInsertion(Component &, llvm::ArrayRef<Plan>, std::vector<Spending>) {}
   /// When all components have their probes.

@@ -1,5 +1,5 @@
-// A probe that somebody has written with `asm goto` comes back in more than one place: what is left stays in memory in the loops and
-// the circles of calls around it. Other asm goto is in loops that carry it.
+// A probe that somebody has written with `asm goto` comes back in more than one place: what is left stays in memory in the loops around it and
+// in recursion. Other asm goto is in loops that have it in a register.
 // RUN: %clang -O2 -S -o - %s %include %with -caudal-probes='mode=budget;verify' | FileCheck %s
 // RUN: %clang -O2 -S -o /dev/null %s %include %with -caudal-probes='mode=clock;verify'
 

@@ -53,7 +53,7 @@ uint64_t dispatch(const uint8_t *code, uint64_t x, uint64_t y) {
   }
 }
 
-// Where strips end is computed in front of the loop, behind the last probe there.
+// What a loop counts to is computed in front of it, behind the last probe there.
 uint64_t far(uint8_t *p, uint64_t from, uint64_t to, uint64_t x) {
   for (unsigned i = 0; i < 2; i++) x = x / (from | 1) + 1;
   for (uint64_t i = from * 4 + 1; i < to; i += 8) p[i] ^= 5;

@@ -1,7 +1,6 @@
-; A loop that is cut into strips ends with a value that an earlier loop has found, and a counter stands between them already: phis do
+; A loop that a baseline cuts into strips ends with a value that an earlier loop has found, and a counter stands between them already: phis do
 ; not come behind it. `opt` verifies it.
 ; RUN: %probes -passes='caudal-probes<mode=instruction-counter>,verify' %s | FileCheck %s
-; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK-LABEL: define i64 @behind(

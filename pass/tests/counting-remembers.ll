@@ -1,6 +1,6 @@
-; A loop that also remembers what it counted before has two values that become the same next: strips end by the one that is counted by.
+; A loop that also remembers what it counted before has two values that become the same next: a baseline's strips end by the one that is counted by.
 ; The other may have begun anywhere. In both orders.
-; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
+; RUN: %probes -passes='caudal-probes<mode=instruction-counter>,verify' %s | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK-LABEL: define void @before(

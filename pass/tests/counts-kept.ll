@@ -50,7 +50,7 @@ next:
 out:
   ret i32 0
 }
-; 66 times, which a loop that is cut into strips does not show any more: a probe in each iteration, if it is too long without.
+; 66 times: a probe in each iteration, if it is too long without.
 ; CHECK-LABEL: define i32 @keeps_low_bits(
 ; CHECK-NOT: llvm.umin
 ; CHECK: ret

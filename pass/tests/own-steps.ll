@@ -1,4 +1,4 @@
-; What loops with probes count by, and where strips end, has a name of its own when code generation sees it; all else stays.
+; What loops with probes count by has a name of its own when code generation sees it; all else stays.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 ; RUN: %probes -passes='caudal-probes<mode=clock;verify>,verify' %s | FileCheck %s
 ; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s
@@ -6,33 +6,6 @@
 ; RUN: %probes -passes='caudal-probes<mode=instruction-counter>,verify' %s | FileCheck %s --check-prefix=OTHERS
 ; OTHERS-NOT: freeze
 target triple = "x86_64-pc-linux-gnu"
-
-; In a strip nothing changes but its end.
-; CHECK-LABEL: define i64 @strips(
-; CHECK: %caudal.end = add i64
-; CHECK-NEXT: %caudal.end.own = freeze i64 %caudal.end
-; CHECK: loop:
-; CHECK: %i.next = add nuw nsw i64 %i, 1
-; CHECK-NEXT: %caudal.ended = icmp eq i64 %i.next, %caudal.end.own
-; CHECK-NEXT: br i1 %caudal.ended, label %{{.*}}, label %loop{{$}}
-; CHECK: }
-define i64 @strips(ptr %p, i64 %n) {
-entry:
-  %any = icmp sgt i64 %n, 0
-  br i1 %any, label %loop, label %exit
-loop:
-  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
-  %sum = phi i64 [ 0, %entry ], [ %sum.next, %loop ]
-  %at = getelementptr i64, ptr %p, i64 %i
-  %value = load i64, ptr %at
-  %sum.next = add i64 %sum, %value
-  %i.next = add nuw nsw i64 %i, 1
-  %more = icmp slt i64 %i.next, %n
-  br i1 %more, label %loop, label %exit
-exit:
-  %result = phi i64 [ 0, %entry ], [ %sum.next, %loop ]
-  ret i64 %result
-}
 
 declare i64 @other(i64)
 

@@ -12,7 +12,7 @@ long other(long);
 long calls(long x) {
   return other(other(other(x)));
 }
-// CHECK-DAG: "function":"sum","loops":[{"at":"{{.*}}report.c:[[#@LINE+3]]","iterations":{{[0-9]+}},"kind":"strips"}]
+// CHECK-DAG: "function":"sum","loops":[{"at":"{{.*}}report.c:[[#@LINE+3]]","iterations":1,"kind":"each"}]
 long sum(const long *p, unsigned n) {
   long sum = 0;
   for (unsigned i = 0; i < n; i++) sum += p[i];

@@ -1,4 +1,4 @@
-; A loop whose count is a constant, with iterations too long for strips and too short for a probe each, is unrolled: one copy has an exit,
+; A loop whose count is a constant, with iterations of 3 to 5 cycles, is unrolled: one copy has an exit,
 ; the last, or where their number does not divide the count the one in which it ends. Loops that wait for their own results, and
 ; loops whose count is no constant, stay as they are, and so do those of which more than a third loads and stores: there is room for a
 ; probe beside these. Short ones have no probe at all.

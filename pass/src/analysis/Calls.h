@@ -65,8 +65,6 @@ public:
 
   /// The limits that every function keeps to which may be called from elsewhere, on all paths.
   Cost part() const { return limits_.call; }
-  /// And on paths that meet no probe.
-  Cost partAcross() const { return limits_.across; }
 
   /// `function` is called in a circle: until it is planned, it is taken to keep to `part` in all ways.
   void expect(const llvm::Function &function, Cost part) { known_[&function] = {part, part, part, Cost::cycles(2)}; }

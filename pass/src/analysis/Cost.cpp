@@ -42,12 +42,6 @@ static int64_t divisionCycles(const Instruction &instruction) {
   return scalar * lanes(instruction.getType());
 }
 
-/// Whether `instruction` reads or writes a `swifterror` value: a register, not memory (BudgetInCalls.h).
-static bool isOfRegister(const Instruction &instruction) {
-  const Value *pointer = getLoadStorePointerOperand(&instruction);
-  return pointer && pointer->isSwiftError();
-}
-
 /// Whether `instruction` only names a thread-local variable or a part of one, which is in the address of who uses it.
 static bool isPartOfAddress(const Instruction &instruction) {
   const auto *part = dyn_cast<GetElementPtrInst>(&instruction);
@@ -62,7 +56,7 @@ static bool isPartOfAddress(const Instruction &instruction) {
 Cost CostModel::issue(const Instruction &instruction) const {
   unsigned opcode = instruction.getOpcode();
   if (isa<PHINode>(instruction) || isa<AllocaInst>(instruction) || instruction.isDebugOrPseudoInst() ||
-      instruction.isLifetimeStartOrEnd() || isOfRegister(instruction) || isPartOfAddress(instruction))
+      instruction.isLifetimeStartOrEnd() || isPartOfAddress(instruction))
     return Cost::zero();
   if (isDivision(opcode))
     return Cost::cycles(divisionCycles(instruction));
@@ -83,7 +77,7 @@ Cost CostModel::issue(const Instruction &instruction) const {
 /// Cycles from an instruction's operands to its result.
 static int64_t latencyCycles(const Instruction &instruction) {
   if (isa<PHINode>(instruction) || isa<AllocaInst>(instruction) || instruction.isDebugOrPseudoInst() ||
-      isOfRegister(instruction) || isPartOfAddress(instruction))
+      isPartOfAddress(instruction))
     return 0;
   if (isProbe(instruction))
     return 0; // nobody waits for what is left

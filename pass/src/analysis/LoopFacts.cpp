@@ -119,32 +119,9 @@ LoopFacts LoopFacts::of(Loop &loop, ScalarEvolution &scev, const TargetTransform
   facts.latch = loop.getLoopLatch();
   if (!facts.latch || !canSplit(loop, *facts.latch))
     return facts;
-  // A loop that can be left elsewhere is mostly left early: beginning a strip would not pay.
+  // A loop that can be left elsewhere is mostly left early.
   facts.isCounted = loop.getExitingBlock() && findTest(loop, scev, tti, facts);
   return facts;
-}
-
-/// Whether `branch` decides whether there is enough for vectors, or anything over behind them: by a number of iterations and a constant,
-/// or by whether two numbers are equal.
-static bool decidesByCount(const BranchInst &branch) {
-  const auto *compare = branch.isConditional() ? dyn_cast<ICmpInst>(branch.getCondition()) : nullptr;
-  return compare && (compare->isEquality() || any_of(compare->operands(), [](const Value *side) { return isa<ConstantInt>(side); }));
-}
-
-bool isRemainder(const Loop &loop) {
-  const BasicBlock *entered = loop.getLoopPreheader();
-  auto hasVectors = [](const Instruction &instruction) {
-    return any_of(instruction.operands(), [](const Value *operand) { return operand->getType()->isVectorTy(); });
-  };
-  if (!entered || !findOptionMDForLoop(&loop, "llvm.loop.isvectorized") ||
-      any_of(loop.blocks(), [&](const BasicBlock *block) { return any_of(*block, hasVectors); }))
-    return false;
-  // From behind the vectors, and from where there is too little for them.
-  SmallPtrSet<const BasicBlock *, 4> from(pred_begin(entered), pred_end(entered));
-  return from.size() == 2 && all_of(from, [](const BasicBlock *block) {
-           const auto *branch = dyn_cast<BranchInst>(block->getTerminator());
-           return branch && (branch->isUnconditional() || decidesByCount(*branch));
-         });
 }
 
 bool takesSteps(const Value &value, const Loop &loop, ScalarEvolution &scev) {

@@ -21,7 +21,7 @@ namespace caudal {
 struct LoopFacts {
   /// Most iterations, if the code bounds them by a constant; 0: nothing does.
   unsigned mostTrips = 0;
-  /// Whether it can be cut into strips: its one exit is the latch's test, on a value that takes equal steps.
+  /// Whether its one exit is the latch's test, on a value that takes equal steps: a baseline can cut it into strips.
   bool isCounted = false;
   llvm::BasicBlock *latch = nullptr;
   /// If it is: the value that the latch compares, the instructions that make it from phis of the header, its step (a
@@ -33,10 +33,6 @@ struct LoopFacts {
 
   static LoopFacts of(llvm::Loop &loop, llvm::ScalarEvolution &scev, const llvm::TargetTransformInfo &tti);
 };
-
-/// Whether the loop is what is over behind a loop of vectors, and nothing but that: a few iterations. Where pointers may overlap, the same
-/// loop is mostly what is executed whole then, and this is false as a rule. A guess by how compilers write it, on which only time depends.
-bool isRemainder(const llvm::Loop &loop);
 
 /// Whether `value` is a number that takes steps in `loop`.
 bool takesSteps(const llvm::Value &value, const llvm::Loop &loop, llvm::ScalarEvolution &scev);

@@ -37,7 +37,7 @@ bool isOwnFunction(const llvm::Function &function);
 /// Whether `assembly` is a probe's whose call lies within an instruction that does nothing.
 bool hasCallInside(llvm::StringRef assembly);
 
-/// Whether the name of what such a probe calls ends with the register that has what is carried.
+/// Whether the name of what such a probe calls ends with the register that has the budget.
 bool namesRegister(llvm::StringRef assembly);
 
 /// Such a probe without the call: it jumps to `call` instead, and has the label `back` at its end.

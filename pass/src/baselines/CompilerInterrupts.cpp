@@ -1,6 +1,7 @@
 // Places the probes of Compiler Interrupts, a published technique, so that Caudal can be compared with it. Made by Pass.cpp,
 // in the modes `instruction-counter` and `counter-gated-clock` alone. See CompilerInterrupts.h.
 #include "baselines/CompilerInterrupts.h"
+#include "baselines/StripMine.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/DomTreeUpdater.h"
@@ -9,6 +10,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include <deque>
 #include <optional>
 
@@ -43,8 +45,8 @@ public:
   Counter(Function &function, const Analyses &analyses, const DenseMap<const Function *, int64_t> &leftToCallers)
       : function_(function), analyses_(analyses), leftToCallers_(leftToCallers) {}
 
-  /// Fills in the plan; returns what is left for callers to count.
-  int64_t run(Plan &plan, bool isRecursive);
+  /// Fills in the plan, and the loops that are to be cut; returns what is left for callers to count.
+  int64_t run(Plan &plan, std::vector<Strip> &strips, bool isRecursive);
 
 private:
   void makeBlocks();
@@ -76,6 +78,7 @@ private:
   const Analyses &analyses_;
   const DenseMap<const Function *, int64_t> &leftToCallers_;
   Plan *plan_ = nullptr;
+  std::vector<Strip> *strips_ = nullptr;
   std::deque<Container> containers_;
   DenseMap<const BasicBlock *, Container *> blocks_;
   SmallSetVector<Container *, 16> outermost_;
@@ -376,13 +379,14 @@ bool Counter::cut(Loop &loop, int64_t iteration) {
   LoopFacts facts = LoopFacts::of(loop, analyses_.scev, analyses_.tti);
   if (!facts.isCounted)
     return false;
-  plan_->strips.push_back({&loop, facts, uint64_t(length), Cost::cycles(iteration), Cost::cycles(iteration)});
+  strips_->push_back({&loop, facts, uint64_t(length), Cost::cycles(iteration)});
   plan_->loops.push_back({&loop, LoopKind::Stripped, uint64_t(length)});
   return true;
 }
 
-int64_t Counter::run(Plan &plan, bool isRecursive) {
+int64_t Counter::run(Plan &plan, std::vector<Strip> &strips, bool isRecursive) {
   plan_ = &plan;
+  strips_ = &strips;
   makeBlocks();
   reduce();
   passOn();
@@ -471,16 +475,40 @@ public:
     std::vector<Plan> plans;
     for (Function *function : component.functions) {
       Analyses analyses = functions_.analysesOf(*function);
-      int64_t left = Counter(*function, analyses, leftToCallers_).run(plans.emplace_back(), component.isRecursive);
+      int64_t left = Counter(*function, analyses, leftToCallers_).run(plans.emplace_back(), strips_[function], component.isRecursive);
       leftToCallers_[function] = left;
     }
     return plans;
   }
 
+  void insert(Function &function, const Plan &plan, ProbeWriter &writer) override;
+
 private:
   const Functions &functions_;
+  DenseMap<const Function *, std::vector<Strip>> strips_;
   DenseMap<const Function *, int64_t> leftToCallers_; ///< instructions that a call adds to its caller's count
 };
+
+void CompilerInterrupts::insert(Function &function, const Plan &plan, ProbeWriter &writer) {
+  auto &scev = functions_.manager().getResult<ScalarEvolutionAnalysis>(function);
+  std::vector<PreparedStrip> prepared;
+  for (const Strip &strip : strips_.lookup(&function))
+    prepared.push_back(prepareStrip(strip, scev));
+  SmallPtrSet<const Instruction *, 16> computing; // where strips end is part of the paths to their loops
+  for (const PreparedStrip &strip : prepared) {
+    computing.insert(strip.computing.begin(), strip.computing.end());
+    cutStrip(strip, writer);
+  }
+  for (const Site &site : plan.sites) {
+    Instruction *before = site.before;
+    while (before->getPrevNode() && computing.contains(before->getPrevNode()))
+      before = before->getPrevNode();
+    writer.probe(before, site.expected.inCycles(), site.isSeldom);
+  }
+  for (PreparedStrip &strip : prepared)
+    if (strip.replaced)
+      RecursivelyDeleteTriviallyDeadInstructions(strip.replaced);
+}
 
 } // namespace
 

@@ -89,20 +89,4 @@ bool alignLoops(MachineFunction &function, bool hasIndirectJumps) {
   return changed;
 }
 
-bool alignFunction(MachineFunction &function) {
-  int64_t bytes = 0;
-  for (const MachineBasicBlock &block : function)
-    bytes += bytesOf(block);
-  const TargetLowering &lowering = *function.getSubtarget().getTargetLowering();
-  // What the source or a language asks for is kept: a pointer to a member has use for the lowest bit of an address.
-  Align least = std::max(function.getFunction().getAlign().valueOrOne(), lowering.getMinFunctionAlignment());
-  // Who patches it while it runs writes its first bytes at once.
-  if (function.getFunction().hasFnAttribute("patchable-function"))
-    return false;
-  if (bytes <= line || function.getAlignment() <= least || function.getAlignment() != lowering.getPrefFunctionAlignment())
-    return false;
-  function.setAlignment(least);
-  return true;
-}
-
 } // namespace caudal

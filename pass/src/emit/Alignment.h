@@ -13,8 +13,7 @@
 //    more than it needs and that takes no more than 7 bytes, and anywhere else otherwise;
 //  - in functions with indirect jumps, so does what begins a longer loop, up to where code does not run on, however many bytes that
 //    takes: an interpreter's dispatch;
-//  - other loops begin anywhere; in functions with indirect jumps where code generation has them;
-//  - functions longer than a line begin anywhere, unless the source, an option or the language says where.
+//  - other loops begin anywhere; in functions with indirect jumps where code generation has them.
 //
 // On an AMD Zen 4 (in turns, four places of the code each) an interpreter with a switch took 40 % longer than without probes before, from
 // -6 to 73 by the place, and 10 % since. With loops of up to a line, the 28 kernels that change took 7.0 % longer before and 5.3 since, for
@@ -35,9 +34,6 @@ namespace caudal {
 /// Aligns the loops of a function with probes; one that has indirect jumps keeps the boundaries of its longer loops. Whether anything
 /// changed.
 bool alignLoops(llvm::MachineFunction &function, bool hasIndirectJumps);
-
-/// Has a function with probes that is longer than a line begin anywhere, unless it says where. Whether anything changed.
-bool alignFunction(llvm::MachineFunction &function);
 
 } // namespace caudal
 

@@ -144,7 +144,7 @@ static const MachineOperand *entryOf(const MachineInstr &probe) {
 }
 
 /// The register by which the name of what a due probe calls ends; null: by none.
-static const MachineOperand *carrierOf(const MachineInstr &probe) {
+static const MachineOperand *registerOf(const MachineInstr &probe) {
   return namesRegister(assemblyOf(probe)) ? &probe.getOperand(InlineAsm::MIOp_FirstOperand + 1) : nullptr;
 }
 
@@ -168,7 +168,7 @@ void Gaps::look(MachineFunction &function) {
       if (!hasCallInside(assemblyOf(instruction)))
         continue;
       if (const MachineOperand *entry = entryOf(instruction))
-        probes_.push_back({&instruction, entry, carrierOf(instruction), at, frames.now});
+        probes_.push_back({&instruction, entry, registerOf(instruction), at, frames.now});
     }
     if (!runsOn(block))
       gaps_.push_back({&block, at, frames.now, {}});
@@ -299,7 +299,6 @@ bool Gaps::runOnMachineFunction(MachineFunction &function) {
   look(function);
   const Function &source = function.getFunction();
   bool isAligned = !source.hasFnAttribute("caudal-without-align-loops") && alignLoops(function, !indirectJumps_.empty());
-  bool isMoved = !source.hasFnAttribute("caudal-without-align-functions") && alignFunction(function);
   if (isAligned) {
     probes_.clear();
     gaps_.clear();
@@ -312,7 +311,7 @@ bool Gaps::runOnMachineFunction(MachineFunction &function) {
   for (const Gap &gap : gaps_)
     if (!gap.probes.empty())
       fill(gap);
-  return isAligned || isMoved || moved_ != 0;
+  return isAligned || moved_ != 0;
 }
 
 } // namespace

@@ -20,23 +20,22 @@ namespace caudal {
 
 namespace {
 
-class Carrier {
+class LoopBudget {
 public:
-  Carrier(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
-          ProbeWriter &writer, Spending spending, ArrayRef<const BasicBlock *> borrowers)
+  LoopBudget(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, ProbeWriter &writer, Spending spending,
+             ArrayRef<const BasicBlock *> loopsWithSlack)
       : loops_(analyses.getResult<LoopAnalysis>(function)), scev_(analyses.getResult<ScalarEvolutionAnalysis>(function)),
         dominators_(analyses.getResult<DominatorTreeAnalysis>(function)),
         frequencies_(analyses.getResult<BlockFrequencyAnalysis>(function)),
-        costs_(analyses.getResult<TargetIRAnalysis>(function), loops_), calls_(calls), carried_(carried),
-        writer_(writer), spending_(std::move(spending)), borrowers_(borrowers), function_(function), handing_(function),
-        analyses_(analyses) {}
+        costs_(analyses.getResult<TargetIRAnalysis>(function), loops_), calls_(calls), writer_(writer),
+        spending_(std::move(spending)), loopsWithSlack_(loopsWithSlack), analyses_(analyses) {}
 
   void run();
 
 private:
   double frequency(const BasicBlock *block) const { return double(frequencies_.getBlockFreq(block).getFrequency()); }
-  bool mayLeave(const Instruction &instruction) const;
-  /// How often a loop's probes are executed, moves that carrying would add, and cycles that pass in it, all for one execution of the function.
+  /// How often the probes of a loop are executed, how many moves a register for the budget would add, and how many cycles pass in the loop,
+  /// all for one execution of the function.
   struct Gauge {
     double spends, moves, cycles;
   };
@@ -46,14 +45,14 @@ private:
   int bytesAdded(const Loop &loop) const;
   double scatteredStores(const Loop &loop) const;
   void choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const;
-  AllocaInst *carry(Loop &loop, ArrayRef<const BasicBlock *> probed);
-  /// Calls in a loop around which what is left has to be in its place, that take it in a register, and that do neither but may throw.
+  AllocaInst *keepIn(Loop &loop, ArrayRef<const BasicBlock *> probed);
+  /// Calls in a loop around which what is left has to be in its place, and others that may throw.
   struct CallsWithin {
     SmallVector<CallBase *, 8> spending;
-    SmallVector<CallBase *, 4> handing, throwing;
+    SmallVector<CallBase *, 4> throwing;
   };
   CallsWithin callsWithin(const Loop &loop) const;
-  void aroundCalls(Loop &loop, const Purse &purse, const Loans &loans, const CallsWithin &calls);
+  void aroundCalls(Loop &loop, const BudgetVariable &budget, const Slack &slack, const CallsWithin &calls);
 
   LoopInfo &loops_;
   ScalarEvolution &scev_;
@@ -61,21 +60,13 @@ private:
   BlockFrequencyInfo &frequencies_;
   CostModel costs_;
   const Calls &calls_;
-  const Carried &carried_;
   ProbeWriter &writer_;
   Spending spending_;
-  ArrayRef<const BasicBlock *> borrowers_;
-  Function &function_;
-  Handing handing_;
+  ArrayRef<const BasicBlock *> loopsWithSlack_;
   FunctionAnalysisManager &analyses_;
 };
 
-/// Whether `instruction` is a call around which what is left has to be in its place.
-bool Carrier::mayLeave(const Instruction &instruction) const {
-  return maySpend(instruction, calls_) && !carriedCallee(instruction, carried_);
-}
-
-Carrier::Gauge Carrier::gauge(const Loop &loop) const {
+LoopBudget::Gauge LoopBudget::gauge(const Loop &loop) const {
   double spends = 0, moves = 0, cycles = 0;
   for (const CallInst *probe : spending_)
     if (loop.contains(probe))
@@ -83,7 +74,7 @@ Carrier::Gauge Carrier::gauge(const Loop &loop) const {
   for (const BasicBlock *block : loop.blocks())
     for (const Instruction &instruction : *block) {
       cycles += frequency(block) * double(costs_.issue(instruction).inUnits()) / double(Cost::unitsPerCycle);
-      moves += mayLeave(instruction) ? frequency(block) : 0;
+      moves += maySpend(instruction, calls_) ? frequency(block) : 0;
     }
   for (const BasicBlock *before : predecessors(loop.getHeader()))
     if (!loop.contains(before))
@@ -91,9 +82,9 @@ Carrier::Gauge Carrier::gauge(const Loop &loop) const {
   return {spends, moves, cycles};
 }
 
-/// Whether a loop's probes are so close to each other, and so many for each call and each entry, that carrying pays. In an
+/// Whether a loop's probes are so close to each other, and so many for each call and each entry, that a register for the budget pays. In an
 /// innermost loop with little between its probes less is enough, for each waits in memory for the one before.
-bool Carrier::pays(const Loop &loop, const Gauge &gauged) const {
+bool LoopBudget::pays(const Loop &loop, const Gauge &gauged) const {
   static constexpr double farApart = 24, leastGain = 8;
   static constexpr double close = 12, leastGainClose = 3;
   static constexpr double farAmongScattered = 100;
@@ -107,7 +98,7 @@ bool Carrier::pays(const Loop &loop, const Gauge &gauged) const {
 
 /// Stores of the loop to places that no loop of the function counts up to. Where these miss the cache, stores to the budget take
 /// half of the buffer in which they wait, and half of them go on at the same time.
-double Carrier::scatteredStores(const Loop &loop) const {
+double LoopBudget::scatteredStores(const Loop &loop) const {
   double sum = 0;
   for (const BasicBlock *block : loop.blocks())
     for (const Instruction &instruction : *block)
@@ -122,7 +113,7 @@ double Carrier::scatteredStores(const Loop &loop) const {
 /// Bytes that it takes to have the budget in a register within the loop: to fetch it and to put it back, less what that spares in
 /// each probe. Without what unwinding adds, though that is code as well: a loop that calls what may throw would seldom have a register
 /// then, and of such the hottest took 15 instead of 3 % (`regex_nfa`, AMD Zen 5) for a point of code.
-int Carrier::bytesAdded(const Loop &loop) const {
+int LoopBudget::bytesAdded(const Loop &loop) const {
   static constexpr int bytesOfMove = 9, bytesSpared = 6;
   int moves = 1 + int(exitsOf(loop).size() + 2 * callsWithin(loop).spending.size());
   int probes = int(count_if(spending_, [&](const CallInst *probe) { return loop.contains(probe); }));
@@ -130,12 +121,12 @@ int Carrier::bytesAdded(const Loop &loop) const {
 }
 
 /// Whether a probe in memory would wait for the one before, or for stores that miss the cache.
-bool Carrier::waits(const Loop &loop, const Gauge &gauged) const {
+bool LoopBudget::waits(const Loop &loop, const Gauge &gauged) const {
   static constexpr double close = 6; // cycles between probes
   return gauged.cycles < close * gauged.spends || 2 * scatteredStores(loop) > gauged.spends;
 }
 
-void Carrier::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {
+void LoopBudget::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {
   // The code becomes no larger by it, or, where that helps most, by what one probe and one path out add. Of a nest with many paths out, or
   // calls, the loops within are asked.
   static constexpr int mostBytes = 0, mostBytesWhereWaiting = 12;
@@ -151,27 +142,25 @@ void Carrier::choose(Loop &loop, SmallVectorImpl<Loop *> &chosen) const {
 }
 
 /// Calls in the loop that spend find what is left in its place, and leave it there; so do landing pads, whatever unwinds to them.
-void Carrier::aroundCalls(Loop &loop, const Purse &purse, const Loans &loans, const CallsWithin &calls) {
+void LoopBudget::aroundCalls(Loop &loop, const BudgetVariable &budget, const Slack &slack, const CallsWithin &calls) {
   for (BasicBlock *block : loop.blocks())
     if (block->isEHPad())
-      writer_.take(purse.variable(), &*block->getFirstInsertionPt(), loans.lentAt(*block));
+      writer_.take(budget.variable(), &*block->getFirstInsertionPt(), slack.at(*block));
   for (CallBase *call : calls.spending)
-    purse.aroundCall(*call, &loans);
+    budget.aroundCall(*call, slack);
   for (CallBase *call : calls.throwing)
-    purse.beforeThrow(*call, &loans);
+    budget.beforeThrow(*call, slack);
 }
 
-Carrier::CallsWithin Carrier::callsWithin(const Loop &loop) const {
+LoopBudget::CallsWithin LoopBudget::callsWithin(const Loop &loop) const {
   CallsWithin calls;
   for (BasicBlock *block : loop.blocks())
     for (Instruction &instruction : *block) {
       auto *call = dyn_cast<CallBase>(&instruction);
       if (!call)
         continue;
-      if (mayLeave(*call))
+      if (maySpend(*call, calls_))
         calls.spending.push_back(call);
-      else if (carriedCallee(*call, carried_))
-        calls.handing.push_back(call);
       else if (!call->doesNotThrow())
         calls.throwing.push_back(call);
     }
@@ -180,7 +169,7 @@ Carrier::CallsWithin Carrier::callsWithin(const Loop &loop) const {
 
 /// Makes what is left a variable within `loop`; null: the loop cannot be entered or left in one place, or has a probe that somebody
 /// wrote with `asm goto`, which comes back in many. `probed`: blocks of all of the function's probes.
-AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
+AllocaInst *LoopBudget::keepIn(Loop &loop, ArrayRef<const BasicBlock *> probed) {
   CallsWithin calls = callsWithin(loop);
   if (any_of(calls.spending, [](const CallBase *call) { return isa<CallBrInst>(call); }))
     return nullptr;
@@ -192,25 +181,21 @@ AllocaInst *Carrier::carry(Loop &loop, ArrayRef<const BasicBlock *> probed) {
   formDedicatedExitBlocks(&loop, &dominators_, &loops_, nullptr, /*PreserveLCSSA=*/false);
   if (!preheader || !loop.hasDedicatedExits())
     return nullptr;
-  Loans loans(loop, borrowers_, probed, dominators_, loops_);
-  Purse purse(function_, &loop, writer_, spending_);
-  AllocaInst *left = purse.variable();
-  aroundCalls(loop, purse, loans, calls);
-  for (CallBase *call : calls.handing) {
-    loans.withhold(*left, *call);
-    handing_.replace(*call, *carriedCallee(*call, carried_), *left);
-  }
+  Slack slack(loop, loopsWithSlack_, probed, dominators_, loops_);
+  BudgetVariable budget(loop, writer_, spending_);
+  AllocaInst *left = budget.variable();
+  aroundCalls(loop, budget, slack, calls);
   writer_.take(left, preheader->getTerminator());
   // Where calls come back behind the loop, what they leave is in its place, as it is where they unwind to. And where nothing gets to,
   // nothing is needed: a switch whose default that is needs no test for it, as long as there is nothing in it.
   for (BasicBlock *exit : exitsOf(loop))
     if (!isReturnOf(*exit, calls.spending))
       writer_.putBack(left, &*exit->getFirstInsertionPt());
-  loans.write(*left, calls.spending); // in front of what is put back
+  slack.write(*left, calls.spending); // in front of what is put back
   return left;
 }
 
-void Carrier::run() {
+void LoopBudget::run() {
   SmallVector<Loop *, 4> chosen;
   for (Loop *loop : loops_)
     choose(*loop, chosen);
@@ -219,7 +204,7 @@ void Carrier::run() {
     probed.push_back(probe->getParent());
   SmallVector<AllocaInst *, 4> variables;
   for (Loop *loop : chosen)
-    if (AllocaInst *left = carry(*loop, probed))
+    if (AllocaInst *left = keepIn(*loop, probed))
       variables.push_back(left);
   if (!variables.empty())
     PromoteMemToReg(variables, dominators_);
@@ -227,10 +212,10 @@ void Carrier::run() {
 
 } // namespace
 
-void carryInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, const Carried &carried,
-                  ProbeWriter &writer, Spending spending, ArrayRef<const BasicBlock *> borrowers) {
+void keepBudgetInLoops(Function &function, FunctionAnalysisManager &analyses, const Calls &calls, ProbeWriter &writer,
+                       Spending spending, ArrayRef<const BasicBlock *> loopsWithSlack) {
   if (!spending.empty())
-    Carrier(function, analyses, calls, carried, writer, std::move(spending), borrowers).run();
+    LoopBudget(function, analyses, calls, writer, std::move(spending), loopsWithSlack).run();
 }
 
 } // namespace caudal

@@ -1,5 +1,4 @@
-// Holds what is left of the budget as a variable within a part of a function. Called by BudgetInLoops.cpp for loops and
-// BudgetInCalls.cpp for recursion. See BudgetVariable.h.
+// Holds what is left of the budget as a variable within a loop. Called by BudgetInLoops.cpp. See BudgetVariable.h.
 #include "insert/BudgetVariable.h"
 #include "analysis/ProbesInCode.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -17,24 +16,28 @@ bool maySpend(const Instruction &instruction, const Calls &calls) {
 }
 
 /// Whether code generation calls something there that keeps fewer registers than a probe.
-static bool callsInside(const Function &function, const Loop *loop) {
-  return any_of(function, [&](const BasicBlock &block) {
-    return (!loop || loop->contains(&block)) && any_of(block, [](const Instruction &instruction) {
-             const auto *call = dyn_cast<CallBase>(&instruction);
-             return call && !call->isInlineAsm() && (!isa<IntrinsicInst>(call) || isa<MemIntrinsic>(call));
-           });
+static bool callsInside(const Loop &loop) {
+  return any_of(loop.blocks(), [](const BasicBlock *block) {
+    return any_of(*block, [](const Instruction &instruction) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      return call && !call->isInlineAsm() && (!isa<IntrinsicInst>(call) || isa<MemIntrinsic>(call));
+    });
   });
 }
 
-Purse::Purse(Function &function, const Loop *loop, ProbeWriter &writer, Spending &spending)
-    : loop_(loop), writer_(writer),
-      left_(new AllocaInst(writer.purseType(), function.getDataLayout().getAllocaAddrSpace(), "caudal.left",
-                           function.getEntryBlock().begin())) {
-  bool acrossCalls = callsInside(function, loop);
+/// A variable of the function that `loop` is in.
+static AllocaInst *variableFor(const Loop &loop, Type *type) {
+  Function &function = *loop.getHeader()->getParent();
+  return new AllocaInst(type, function.getDataLayout().getAllocaAddrSpace(), "caudal.left", function.getEntryBlock().begin());
+}
+
+BudgetVariable::BudgetVariable(const Loop &loop, ProbeWriter &writer, Spending &spending)
+    : loop_(loop), writer_(writer), left_(variableFor(loop, writer.budgetType())) {
+  bool acrossCalls = callsInside(loop);
   erase_if(spending, [&](CallInst *probe) {
-    bool within = contains(probe->getParent());
+    bool within = loop.contains(probe);
     if (within)
-      writer_.carryThrough(left_, probe, acrossCalls);
+      writer_.spendVariable(left_, probe, acrossCalls);
     return within;
   });
 }
@@ -45,20 +48,19 @@ void separateReturn(CallBase &call, DominatorTree *dominators, LoopInfo *loops) 
     SplitEdge(invoke->getParent(), invoke->getNormalDest(), dominators, loops);
 }
 
-void Purse::aroundCall(CallBase &call, const Loans *loans) const {
-  auto lent = [&](const BasicBlock *block) { return loans ? loans->lentAt(*block) : 0; };
-  writer_.putBack(left_, &call, lent(call.getParent()));
+void BudgetVariable::aroundCall(CallBase &call, const Slack &slack) const {
+  writer_.putBack(left_, &call, slack.at(*call.getParent()));
   if (auto *invoke = dyn_cast<InvokeInst>(&call)) {
     BasicBlock *normal = invoke->getNormalDest();
-    if (contains(normal))
-      writer_.take(left_, &*normal->getFirstInsertionPt(), lent(normal));
+    if (loop_.contains(normal))
+      writer_.take(left_, &*normal->getFirstInsertionPt(), slack.at(*normal));
   } else {
-    writer_.take(left_, call.getNextNode(), lent(call.getParent()));
+    writer_.take(left_, call.getNextNode(), slack.at(*call.getParent()));
   }
 }
 
-void Purse::beforeThrow(CallBase &call, const Loans *loans) const {
-  writer_.putBack(left_, &call, loans ? loans->lentAt(*call.getParent()) : 0);
+void BudgetVariable::beforeThrow(CallBase &call, const Slack &slack) const {
+  writer_.putBack(left_, &call, slack.at(*call.getParent()));
 }
 
 } // namespace caudal

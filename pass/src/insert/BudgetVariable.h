@@ -1,10 +1,9 @@
 //===- BudgetVariable.h - What is left, as a variable -------------------------------------------------------------===//
 //
-// Holds what is left of the budget as a variable within a part of a function. Called by BudgetInLoops.cpp for loops and
-// BudgetInCalls.cpp for recursion.
+// Holds what is left of the budget as a variable within a loop. Called by BudgetInLoops.cpp.
 //
-// In a part of a function (a loop, or all of it) the probes spend from a variable instead of from the thread's memory. Calls
-// in that part which may spend as well find what is left in its place, and leave it there.
+// In such a loop the probes spend from a variable instead of from the thread's memory. Calls in it that may spend as well find what is
+// left in its place, and leave it there.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_BUDGETVARIABLE_H
@@ -24,21 +23,19 @@ bool maySpend(const llvm::Instruction &instruction, const Calls &calls);
 /// Gives the normal path back from `call`, if it is an invoke, a block of its own. Both trees may be null.
 void separateReturn(llvm::CallBase &call, llvm::DominatorTree *dominators, llvm::LoopInfo *loops);
 
-class Purse {
+class BudgetVariable {
 public:
-  /// `loop`: the part; null: all of `function`. What is in it is taken out of `spending`.
-  Purse(llvm::Function &function, const llvm::Loop *loop, ProbeWriter &writer, Spending &spending);
+  /// A variable for `loop`: the probes within spend from it, and are taken out of `spending`.
+  BudgetVariable(const llvm::Loop &loop, ProbeWriter &writer, Spending &spending);
 
   llvm::AllocaInst *variable() const { return left_; }
-  /// Around a call that may spend. An invoke comes back in a block of its own. `loans`: of loops in the part; null: there are none.
-  void aroundCall(llvm::CallBase &call, const Loans *loans = nullptr) const;
+  /// Around a call that may spend. An invoke comes back in a block of its own. `slack`: that of the nest's loops.
+  void aroundCall(llvm::CallBase &call, const Slack &slack) const;
   /// In front of a call that spends nothing, but may unwind to where what is left is fetched.
-  void beforeThrow(llvm::CallBase &call, const Loans *loans = nullptr) const;
+  void beforeThrow(llvm::CallBase &call, const Slack &slack) const;
 
 private:
-  bool contains(const llvm::BasicBlock *block) const { return !loop_ || loop_->contains(block); }
-
-  const llvm::Loop *loop_;
+  const llvm::Loop &loop_;
   ProbeWriter &writer_;
   llvm::AllocaInst *left_;
 };

@@ -1,5 +1,5 @@
-// Lends an inner loop some of the budget, so that the loop around it notices first that the quantum is over. Called by
-// BudgetInLoops.cpp; BudgetVariable.cpp takes account of what is lent. See DeferredChecks.h.
+// Gives an inner loop some slack, so that the loop around it notices first that the quantum is over. Called by BudgetInLoops.cpp;
+// BudgetVariable.cpp takes the slack off around calls. See DeferredChecks.h.
 #include "insert/DeferredChecks.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -10,8 +10,8 @@ using namespace llvm;
 
 namespace caudal {
 
-/// To each loop, in units of the budget: the most that x86-64 adds with an immediate value of one byte.
-static constexpr int64_t lentUnits = 128;
+/// The slack of each loop, in units of the budget: the most that x86-64 adds with an immediate value of one byte.
+static constexpr int64_t slackUnits = 128;
 
 bool isReturnOf(const BasicBlock &block, ArrayRef<CallBase *> calls) {
   return any_of(calls, [&](const CallBase *call) {
@@ -26,12 +26,12 @@ static bool hasProbeAround(const Loop &loop, ArrayRef<const BasicBlock *> probed
          any_of(probed, [&](const BasicBlock *block) { return loops.getLoopFor(block) == loop.getParentLoop(); });
 }
 
-Loans::Loans(Loop &nest, ArrayRef<const BasicBlock *> borrowers, ArrayRef<const BasicBlock *> probed, DominatorTree &dominators,
+Slack::Slack(Loop &nest, ArrayRef<const BasicBlock *> loopsWithSlack, ArrayRef<const BasicBlock *> probed, DominatorTree &dominators,
              LoopInfo &loops)
     : loops_(loops) {
   SmallVector<Loop *, 8> chosen;
   for (Loop *loop : nest.getLoopsInPreorder())
-    if (loop->getParentLoop() && is_contained(borrowers, loop->getHeader()) && hasProbeAround(*loop, probed, loops))
+    if (loop->getParentLoop() && is_contained(loopsWithSlack, loop->getHeader()) && hasProbeAround(*loop, probed, loops))
       chosen.push_back(loop);
   for (Loop *loop : chosen) {
     if (!loop->getLoopPreheader())
@@ -40,13 +40,13 @@ Loans::Loans(Loop &nest, ArrayRef<const BasicBlock *> borrowers, ArrayRef<const 
   }
   for (const Loop *loop : chosen)
     if (loop->getLoopPreheader() && loop->hasDedicatedExits())
-      borrowing_.insert(loop);
+      withSlack_.insert(loop);
 }
 
-int64_t Loans::lentAt(const BasicBlock &block) const {
+int64_t Slack::at(const BasicBlock &block) const {
   int64_t units = 0;
   for (const Loop *loop = loops_.getLoopFor(&block); loop; loop = loop->getParentLoop())
-    units += borrowing_.contains(loop) ? lentUnits : 0;
+    units += withSlack_.contains(loop) ? slackUnits : 0;
   return units;
 }
 
@@ -57,20 +57,12 @@ static void add(AllocaInst &left, Instruction *before, int64_t units) {
   builder.CreateStore(sum, &left);
 }
 
-void Loans::withhold(AllocaInst &left, CallBase &call) const {
-  int64_t units = lentAt(*call.getParent());
-  if (units == 0)
-    return;
-  add(left, &call, -units);
-  add(left, call.getNextNode(), units);
-}
-
-void Loans::write(AllocaInst &left, ArrayRef<CallBase *> spending) const {
-  for (const Loop *loop : borrowing_) {
-    add(left, loop->getLoopPreheader()->getTerminator(), lentUnits);
+void Slack::write(AllocaInst &left, ArrayRef<CallBase *> spending) const {
+  for (const Loop *loop : withSlack_) {
+    add(left, loop->getLoopPreheader()->getTerminator(), slackUnits);
     for (BasicBlock *exit : exitsOf(*loop))
       if (!isReturnOf(*exit, spending))
-        add(left, &*exit->getFirstInsertionPt(), -lentUnits);
+        add(left, &*exit->getFirstInsertionPt(), -slackUnits);
   }
 }
 

@@ -4,7 +4,6 @@
 #include "Compat.h"
 #include "analysis/LoopFacts.h"
 #include "analysis/ProbesInCode.h"
-#include "insert/StripMine.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -95,12 +94,9 @@ static void rename(Instruction &value) {
 void keepOwnSteps(Function &function, FunctionAnalysisManager &analyses) {
   ScalarEvolution &scev = analyses.getResult<ScalarEvolutionAnalysis>(function);
   SmallSetVector<Instruction *, 16> values;
-  for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
-    if (Instruction *end = takeStripEnd(*loop))
-      values.insert(end);
+  for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())
     for (Instruction *step : ownStepsOf(*loop, scev, function.getDataLayout()))
       values.insert(step);
-  }
   for (Instruction *value : values)
     rename(*value);
 }

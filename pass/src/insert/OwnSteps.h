@@ -3,12 +3,10 @@
 // Keeps LLVM's strength reduction from making loops with probes slower. Called by Bounded.cpp, as its last step.
 //
 // Code generation's strength reduction chooses anew what a loop counts by, and pays with instructions in front of it. Where the
-// pass has been, it chooses badly: it computes a strip's length a second time to count that down, and gives the copies of a
-// short loop values of their own, which the loop around has to keep. So, last of all, when nothing has to see through them any
-// more, these values get other names:
+// pass has been, it chooses badly: it gives the copies of a short loop values of their own, which the loop around has to keep. So, last of
+// all, when nothing has to see through them any more, what a loop with a probe counts by gets another name:
 //
-//     strip:  end = freeze(start + length)          the end of a strip, and
-//     latch:  next = freeze(at + step)              what a loop with a probe counts by
+//     latch:  next = freeze(at + step)
 //
 // which is no instruction. A loop in which strength reduction would spare some is left to it: where there is arithmetic with what it
 // counts that no address has for nothing, or where it counts for nothing but its end, which can be done downwards.

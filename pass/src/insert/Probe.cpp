@@ -62,11 +62,11 @@ Value *ProbeWriter::field(IRBuilder<> &builder, unsigned offset) const {
   return offset == 0 ? address : builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), address, offset);
 }
 
-IntegerType *ProbeWriter::purseType() const {
+IntegerType *ProbeWriter::budgetType() const {
   return mode_ == Mode::Clock ? Type::getInt32Ty(module_.getContext()) : i64_;
 }
 
-Value *ProbeWriter::purse(IRBuilder<> &builder) const {
+Value *ProbeWriter::budgetPlace(IRBuilder<> &builder) const {
   return field(builder, mode_ == Mode::Clock ? creditOffset : budgetOffset);
 }
 
@@ -102,19 +102,19 @@ Function *ProbeWriter::ofLibrary(StringRef name) {
   return localExec_ ? declared(name) : ownFunction(module_, name + ".own", "jmp *" + name + "@GOTPCREL(%rip)");
 }
 
-/// The entry that a due probe calls; `isCarried`: what is left is in a register. In clock mode it comes back in r11 in any case.
-Function *ProbeWriter::entry(bool isCarried) {
-  bool hasOwnEntry = isCarried && mode_ == Mode::Budget;
+/// The entry that a due probe calls; `isInRegister`: what is left is in a register. In clock mode it comes back in r11 in any case.
+Function *ProbeWriter::entry(bool isInRegister) {
+  bool hasOwnEntry = isInRegister && mode_ == Mode::Budget;
   return ofLibrary(hasOwnEntry ? "caudal_probe_cold_carried_v1" : coldEntry(mode_));
 }
 
-/// Where what is carried comes and goes: the result's constraint and the first operand's. In any register is better where calls
+/// Where a budget in a register comes and goes: the result's constraint and the first operand's. In any register is better where calls
 /// keep it, and r11 where none does: other values would have longer instructions for a lower register's sake.
 static constexpr StringLiteral anyRegister = "=r,0", ownRegister = "={r11},{r11}";
 
-/// A probe of what is carried: less what the operand 2 says, of which `spent` are the constraints. In AT&T's syntax: Intel's without percent
+/// A probe of a budget in a register: less what the operand 2 says, of which `spent` are the constraints. In AT&T's syntax: Intel's without percent
 /// signs is read by LLVM's assembler only (-fno-integrated-as).
-InlineAsm *ProbeWriter::carriedAssembly(FunctionType *type, StringRef spent, bool inAnyRegister) const {
+InlineAsm *ProbeWriter::registerAssembly(FunctionType *type, StringRef spent, bool inAnyRegister) const {
   std::string constraints = ((inAnyRegister ? anyRegister : ownRegister) + "," + spent + ",i").str();
   if (!inAnyRegister)
     return assembly(mode_ == Mode::Clock ? "subl $2, ${0:k}" : "subq $2, $0", "jl", 3, type, constraints);
@@ -143,15 +143,15 @@ static StringRef constraintOf(const Value *spent) { return isa<ConstantInt>(spen
 void ProbeWriter::probe(Instruction *before, Value *spent) {
   IRBuilder<> builder(before);
   builder.SetCurrentDebugLocation(lineOf(*before));
-  Type *none = builder.getVoidTy(), *pointer = builder.getPtrTy(), *looked = charges() ? purseType() : builder.getInt8Ty();
-  Function *cold = entry(/*isCarried=*/false);
+  Type *none = builder.getVoidTy(), *pointer = builder.getPtrTy(), *looked = charges() ? budgetType() : builder.getInt8Ty();
+  Function *cold = entry(/*isInRegister=*/false);
   CallInst *probe;
   if (charges()) {
     spent = builder.CreateTrunc(spent, looked);
     StringRef subtract = mode_ == Mode::Clock ? "subl $1, $0" : "subq $1, $0";
     auto *type = FunctionType::get(none, {pointer, looked, pointer}, false);
     probe = builder.CreateCall(assembly(subtract, "jl", 2, type, ("=*m," + constraintOf(spent) + ",i,~{r11}").str()),
-                               {purse(builder), spent, cold});
+                               {budgetPlace(builder), spent, cold});
     spending_.push_back(probe);
   } else {
     auto *type = FunctionType::get(none, {pointer, pointer}, false);
@@ -183,7 +183,7 @@ static int64_t unitsCalled(int64_t spent) {
   return spent > 160 ? 0 : best;
 }
 
-/// A call of the whole probe `name`. `left`: what is left, if it is carried.
+/// A call of the whole probe `name`. `left`: what is left, if it is in a register.
 CallInst *ProbeWriter::called(IRBuilder<> &builder, StringRef name, Value *left) {
   Function *function = ofLibrary(name);
   Type *pointer = builder.getPtrTy();
@@ -215,34 +215,34 @@ static Value *sum(IRBuilder<> &builder, Value *left, int64_t units) {
   return units == 0 ? left : builder.CreateAdd(left, ConstantInt::getSigned(left->getType(), units));
 }
 
-void ProbeWriter::take(Value *left, Instruction *before, int64_t lent) const {
+void ProbeWriter::take(Value *left, Instruction *before, int64_t slack) const {
   IRBuilder<> builder(before);
-  Value *had = builder.CreateAlignedLoad(purseType(), purse(builder), alignmentOf(purseType()));
-  builder.CreateStore(sum(builder, had, lent), left);
+  Value *had = builder.CreateAlignedLoad(budgetType(), budgetPlace(builder), alignmentOf(budgetType()));
+  builder.CreateStore(sum(builder, had, slack), left);
 }
 
-void ProbeWriter::putBack(Value *left, Instruction *before, int64_t lent) const {
+void ProbeWriter::putBack(Value *left, Instruction *before, int64_t slack) const {
   IRBuilder<> builder(before);
-  Value *has = sum(builder, builder.CreateLoad(purseType(), left), -lent);
-  builder.CreateAlignedStore(has, purse(builder), alignmentOf(purseType()));
+  Value *has = sum(builder, builder.CreateLoad(budgetType(), left), -slack);
+  builder.CreateAlignedStore(has, budgetPlace(builder), alignmentOf(budgetType()));
 }
 
-void ProbeWriter::carryThrough(AllocaInst *left, CallInst *probe, bool acrossCalls) {
+void ProbeWriter::spendVariable(AllocaInst *left, CallInst *probe, bool acrossCalls) {
   IRBuilder<> builder(probe);
-  IntegerType *type = purseType();
+  IntegerType *type = budgetType();
   Value *had = builder.CreateLoad(type, left);
-  CallInst *carried;
+  CallInst *spending;
   if (StringRef name = calledProbe(*probe); name.consume_front(spendPrefix)) {
-    carried = called(builder, (spendPrefix + "carried_" + name.substr(0, name.find('.'))).str(), had);
+    spending = called(builder, (spendPrefix + "carried_" + name.substr(0, name.find('.'))).str(), had);
   } else {
     Value *spent = probe->getArgOperand(1);
     auto *form = FunctionType::get(type, {type, type, builder.getPtrTy()}, false);
     // The library has an entry for each register, which only its own executable can name by what code generation takes.
     bool inAnyRegister = acrossCalls && mode_ == Mode::Budget && localExec_;
-    InlineAsm *text = carriedAssembly(form, constraintOf(spent), inAnyRegister);
-    carried = finish(builder.CreateCall(text, {had, spent, entry(/*isCarried=*/true)}));
+    InlineAsm *text = registerAssembly(form, constraintOf(spent), inAnyRegister);
+    spending = finish(builder.CreateCall(text, {had, spent, entry(/*isInRegister=*/true)}));
   }
-  builder.CreateStore(carried, left);
+  builder.CreateStore(spending, left);
   // What computed its place goes with it.
   auto *place = dyn_cast<Instruction>(probe->getArgOperand(0));
   probe->eraseFromParent();

@@ -53,25 +53,25 @@ public:
 
   /// The probes that have been written since the last time and that charge.
   Spending takeSpending() { return std::exchange(spending_, {}); }
-  /// For BudgetVariable.h: the type of what is left, and its paths between memory and a variable.
-  llvm::IntegerType *purseType() const;
-  /// `lent`: units that are lent at `before` (DeferredChecks.h), which memory never has.
-  void take(llvm::Value *left, llvm::Instruction *before, int64_t lent = 0) const;
-  void putBack(llvm::Value *left, llvm::Instruction *before, int64_t lent = 0) const;
+  /// For BudgetVariable.h: the type of the budget, and its moves between memory and a variable.
+  llvm::IntegerType *budgetType() const;
+  /// `slack`: that of the loops around `before`, in units (DeferredChecks.h), which the budget in memory never includes.
+  void take(llvm::Value *left, llvm::Instruction *before, int64_t slack = 0) const;
+  void putBack(llvm::Value *left, llvm::Instruction *before, int64_t slack = 0) const;
   /// Replaces a probe by one that spends from a variable, where the cold path finds what is left, and leaves it. `acrossCalls`:
   /// the variable is wanted behind calls that change r11, and so is best in some other register at the probe, too.
-  void carryThrough(llvm::AllocaInst *left, llvm::CallInst *probe, bool acrossCalls);
+  void spendVariable(llvm::AllocaInst *left, llvm::CallInst *probe, bool acrossCalls);
 
 private:
   llvm::Value *field(llvm::IRBuilder<> &builder, unsigned offset) const;
-  llvm::Value *purse(llvm::IRBuilder<> &builder) const;
+  llvm::Value *budgetPlace(llvm::IRBuilder<> &builder) const;
   llvm::InlineAsm *assembly(llvm::StringRef looks, llvm::StringRef due, unsigned entryOperand, llvm::FunctionType *type,
                             llvm::StringRef constraints) const;
   llvm::CallInst *finish(llvm::CallInst *probe);
   llvm::CallInst *called(llvm::IRBuilder<> &builder, llvm::StringRef name, llvm::Value *left);
   llvm::Function *ofLibrary(llvm::StringRef name);
-  llvm::Function *entry(bool isCarried);
-  llvm::InlineAsm *carriedAssembly(llvm::FunctionType *type, llvm::StringRef spent, bool inAnyRegister) const;
+  llvm::Function *entry(bool isInRegister);
+  llvm::InlineAsm *registerAssembly(llvm::FunctionType *type, llvm::StringRef spent, bool inAnyRegister) const;
   llvm::Function *declared(llvm::StringRef cold);
 
   llvm::Module &module_;

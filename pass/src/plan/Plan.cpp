@@ -27,7 +27,6 @@ private:
   Region follow(Loop &loop, double start);
   Region followAround(Loop &loop, double uncharged);
   PathBounds around(const Region &body, Cost before, Cost across) const;
-  bool tryStrip(Loop &loop, const Region &body, Cost iteration, const LoopFacts &facts);
   PathBounds each(Loop &loop, Region &body, Cost iteration);
   bool isCountProven(const Loop &loop, bool probed) const;
   double meanTrips(const Loop &loop) const;
@@ -138,34 +137,6 @@ Region LoopPlanner::followAround(Loop &loop, double uncharged) {
   return follow(loop, uncharged * (trips - 1) / trips);
 }
 
-/// Strips keep to the loop's part of the bound, the paths inside of the last iteration included.
-bool LoopPlanner::tryStrip(Loop &loop, const Region &body, Cost iteration, const LoopFacts &facts) {
-  // Beginning and ending a strip takes as long as a probe in each of so many iterations.
-  static constexpr uint64_t fewest = 4;
-  if (!calls_.does(Step::Strips) || !facts.isCounted || iteration <= Cost::zero())
-    return false;
-  // Beginning a strip would take as long as all of its iterations.
-  if (isRemainder(loop))
-    return false;
-  // Around a call, a strip's registers are saved and restored by the function: a probe costs less.
-  if (!body.prefix.isNone())
-    return false;
-  static constexpr Cost begin = Cost::cycles(4) + probeCost, end = Cost::cycles(2); // what cutting adds to the loop's ends
-  Cost inside = longer(body.prefix, body.exits.through);
-  int64_t room = limits_.loop.inUnits() - inside.inUnits();
-  if (room <= 0 || body.latches.since + limits_.loop > limits_.bound)
-    return false;
-  uint64_t length = std::min(uint64_t(room / iteration.inUnits()), longestStrip);
-  // Many loops are left after a few iterations.
-  if (length < fewest || iteration >= longestInStrips)
-    return false;
-  plan_.strips.push_back({&loop, facts, length, iteration, meanIteration(loop, costs_.recurrence(loop))});
-  plan_.loops.push_back({&loop, LoopKind::Stripped, length});
-  // The probe in front has charged for it.
-  paths[&loop] = {begin, Cost::none(), iteration * int64_t(length) + inside + end, Cost::zero()};
-  return true;
-}
-
 /// Mean cost of an iteration, inner loops' uncharged rest included.
 Cost LoopPlanner::meanIteration(const Loop &loop, Cost recurrence) const {
   double header = double(analyses_.frequencies.getBlockFreq(loop.getHeader()).getFrequency()) + 1e-9;
@@ -197,7 +168,7 @@ bool LoopPlanner::isCountProven(const Loop &loop, bool probed) const {
 }
 
 void LoopPlanner::run(Loop &loop) {
-  size_t firstWithin = plan_.sites.size(), firstStrip = plan_.strips.size();
+  size_t firstWithin = plan_.sites.size();
   for (Loop *inner : loop.getSubLoops())
     run(*inner);
   const std::vector<Site> within(plan_.sites.begin() + firstWithin, plan_.sites.end());
@@ -218,7 +189,7 @@ void LoopPlanner::run(Loop &loop) {
     paths[&loop] = around(followAround(loop, body.latches.expected), Cost::zero(), Cost::zero());
     return;
   }
-  bool hasProbes = probed || plan_.sites.size() > firstWithin || plan_.strips.size() > firstStrip;
+  bool hasProbes = probed || plan_.sites.size() > firstWithin;
   if (!iteration.isNone() && facts.mostTrips != 0 && isCountProven(loop, hasProbes)) {
     Cost before = iteration * int64_t(facts.mostTrips - 1);
     Cost longest = before + longer(body.prefix, longer(body.exits.through, iteration) + probeCost);
@@ -232,8 +203,6 @@ void LoopPlanner::run(Loop &loop) {
       return;
     }
   }
-  if (!iteration.isNone() && tryStrip(loop, body, iteration, facts))
-    return;
   paths[&loop] = each(loop, body, iteration);
 }
 

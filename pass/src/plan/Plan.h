@@ -7,7 +7,7 @@
 // stand as one node each. Regions are planned from the innermost outwards. In each, paths are followed (Region.h); where
 // the next piece of code would take a path above the bound, a probe goes in front of it, so that paths between probes are
 // as long as they may be (Tiny Quanta, section 3.1). A loop whose iteration can be run through without a probe
-// is bounded by its count, cut into strips, or gets a probe for each iteration.
+// is bounded by its count, or gets a probe for each iteration.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_PLAN_H
@@ -32,27 +32,12 @@ struct Site {
   bool isSeldom = false; ///< is to be a call (Seldom.h)
 };
 
-/// Iterations that are as long as this, or longer, get a probe each rather than strips.
-inline constexpr Cost longestInStrips = Cost::cycles(3);
-
-/// Iterations of a strip at most: one less is a constant of one byte.
-inline constexpr uint64_t longestStrip = 128;
-
-/// A loop that is cut into strips of `length` iterations, with a probe in front of each.
-struct Strip {
-  llvm::Loop *loop;
-  LoopFacts facts;
-  uint64_t length;
-  Cost iteration; ///< longest iteration
-  Cost expected;  ///< mean iteration
-};
-
 /// The treatment of a loop, for the report.
 enum class LoopKind {
   Short,    ///< its constant count bounds it
   Probed,   ///< every path through its body meets a probe already
-  Stripped, ///< cut into strips
   Each,     ///< a probe for each iteration
+  Stripped, ///< cut into strips, by a baseline (baselines/StripMine.h)
 };
 
 struct LoopNote {
@@ -63,13 +48,10 @@ struct LoopNote {
 
 struct Plan {
   std::vector<Site> sites;
-  std::vector<Strip> strips;
   std::vector<LoopNote> loops;
-  std::vector<const llvm::BasicBlock *> borrowers; ///< headers of loops that may be lent something (DeferredChecks.h): their paths have room
+  std::vector<const llvm::BasicBlock *> loopsWithSlack; ///< headers of loops that may have slack (DeferredChecks.h): their paths have room for it
   PathBounds paths; ///< the function as its callers see it
-  double executed = 0; ///< probes that a call is expected to execute, those of strips not counted
-
-  bool empty() const { return sites.empty() && strips.empty(); }
+  double executed = 0; ///< probes that a call is expected to execute
 };
 
 struct Analyses {

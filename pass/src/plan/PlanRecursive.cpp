@@ -1,7 +1,6 @@
 // Plans functions that call each other in circles, of which none can be planned first. Called by Bounded.cpp. See
 // PlanRecursive.h.
 #include "plan/PlanRecursive.h"
-#include "analysis/StandIn.h"
 #include "analysis/Jumps.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include <limits>
@@ -34,15 +33,13 @@ Keeping::Keeping(const Circle &circle, const Limits &limits) : limits_(limits) {
       }
 }
 
-/// Less than `part` if others rely on every function's; then with room for what may come to stand for it.
+/// Less than `part` if others rely on every function's.
 Cost Keeping::of(const Function &early, Cost part) const {
   // Its return is a callee's, which keeps to that, and no probe can stand between the two.
   if (jumping_.contains(&early))
     return limits_.call;
-  if (!isOwn(early))
-    return std::min(part, beforeStanding(limits_.call));
-  // So is that of who jumps to it.
-  return jumpedTo_.contains(&early) ? std::min(part, limits_.call) : part;
+  // The return of a function that something jumps to is also that of what jumps to it.
+  return !isOwn(early) || jumpedTo_.contains(&early) ? std::min(part, limits_.call) : part;
 }
 
 } // namespace

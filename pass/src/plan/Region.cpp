@@ -1,7 +1,7 @@
 // Follows the longest paths through a loop body or a function body, and decides which probes they need. Called by Plan.cpp,
 // for one region after the other. See Region.h.
 #include "plan/Region.h"
-#include "analysis/Borrowing.h"
+#include "analysis/Slack.h"
 #include "analysis/Jumps.h"
 #include "llvm/IR/CFG.h"
 
@@ -13,8 +13,7 @@ namespace caudal {
 
 /// Around a call in a loop, what is left of the budget (BudgetInLoops.h) is put back and fetched: nothing waits for it.
 static constexpr Cost moved = Cost::units(9);
-/// In front of a loop it is fetched, and what strips end at (StripMine.h) is computed: within another loop, where nothing
-/// waits for either, and elsewhere. Behind a loop it is put back.
+/// In front of a loop it is fetched: within another loop, where nothing waits for it, and elsewhere. Behind a loop it is put back.
 static constexpr Cost enterWithin = Cost::cycles(2), enter = Cost::cycles(8), leaveLoop = Cost::cycles(1);
 
 /// The node that `block` is part of: itself, or the header of the inner loop that stands for it; null: another region's.
@@ -142,7 +141,7 @@ PathBounds Region::pathsAcross(const Loop &inner) const {
   if (paths.prefix.isNone())
     return paths;
   paths = lengthened(paths, loop_ ? enterWithin : enter, leaveLoop);
-  return calls_.does(Step::DeferredChecks) && mayBorrow(inner, analyses_.scev) ? lengthened(paths, lending, lending) : paths;
+  return calls_.does(Step::DeferredChecks) && mayHaveSlack(inner, analyses_.scev) ? lengthened(paths, slackAddition, slackAddition) : paths;
 }
 
 /// Whether `node` is an inner loop that is not left without a probe.
@@ -346,7 +345,7 @@ void Region::chargeWithin(const Loop &inner, Place &place) {
     if (isWithin(site))
       executed += double(analyses_.frequencies.getBlockFreq(site.before->getParent()).getFrequency());
   if (executed <= 0)
-    return; // strips, which charge for themselves alone
+    return; // those of callees, which charge for themselves alone
   for (Site &site : plan_.sites)
     if (isWithin(site))
       site.expected = site.expected + Cost::units(int64_t(place.expected * place.weight / executed));
@@ -358,8 +357,8 @@ void Region::passLoop(BasicBlock *node, const Loop &inner, Place &place) {
   PathBounds paths = pathsAcross(inner);
   if (entangled_.contains(node))
     probeAtStart(place, *node);
-  if (!paths.prefix.isNone() && calls_.does(Step::DeferredChecks) && mayBorrow(inner, analyses_.scev))
-    plan_.borrowers.push_back(inner.getHeader());
+  if (!paths.prefix.isNone() && calls_.does(Step::DeferredChecks) && mayHaveSlack(inner, analyses_.scev))
+    plan_.loopsWithSlack.push_back(inner.getHeader());
   if (needsProbe(place, paths)) {
     if (BasicBlock *preheader = inner.getLoopPreheader(); preheader && !isForbidden(*preheader))
       probeAtEnd(place, *preheader);

@@ -3,7 +3,6 @@
 #include "prepare/Unroll.h"
 #include "analysis/Cost.h"
 #include "analysis/LoopFacts.h"
-#include "plan/Plan.h"
 #include "analysis/Size.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -19,7 +18,7 @@ namespace caudal {
 // An unrolled body is about as long as this.
 static constexpr Cost wanted = Cost::cycles(12);
 // Longer iterations of a counted loop hardly feel a probe each.
-static constexpr Cost longestCounted = Cost::cycles(5);
+static constexpr Cost shortestCounted = Cost::cycles(3), longestCounted = Cost::cycles(5);
 // Most copies need no exit there.
 static constexpr unsigned mostCopies = 4, mostOfCounted = 56;
 // Without a count each copy has its own exits, and more than one copy more seldom brings anything.
@@ -62,10 +61,10 @@ static bool isBoundByMemory(const Loop &loop, unsigned instructions) {
 }
 
 /// Whether each iteration would have a probe for which it would take a good deal longer: what waits for the iteration before it
-/// does not. Loops whose count is no constant would need another loop for what is left at their end; shorter iterations are in
-/// strips (Plan.cpp). A body with branches counts as long as all of it: more than its longest path, by which the planner goes.
+/// does not. Loops whose count is no constant would need another loop for what is left at their end. Copies of shorter iterations
+/// were never measured. A body with branches counts as long as all of it: more than its longest path, by which the planner goes.
 static bool feelsProbes(const LoopFacts &facts, unsigned trips, Cost body, Cost recurrence, const Limits &limits) {
-  return facts.isCounted && trips != 0 && body >= longestInStrips && body <= longestCounted && body > recurrence &&
+  return facts.isCounted && trips != 0 && body >= shortestCounted && body <= longestCounted && body > recurrence &&
          !isShort(body, trips, limits);
 }
 

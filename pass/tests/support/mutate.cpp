@@ -378,13 +378,13 @@ bool Execution::isBroken(const Environment &arguments) {
   return broken_;
 }
 
-/// Sets of arguments: numbers at the ends and around strips, pointers some way apart. All are known, for what is not is
+/// Sets of arguments: numbers at the ends and around powers of two, pointers some way apart. All are known, for what is not is
 /// taken both ways at each jump, and two jumps that depend on one argument would contradict each other.
 std::vector<Environment> argumentsOf(const Function &function, bool thorough) {
   static constexpr uint64_t few[] = {600, 0, 1, 33, 7, 200, UINT64_MAX - 300};
   static constexpr uint64_t pointers[] = {0x10000, 0x10008, 0x10400, 0x12000, 0x10001};
   std::vector<uint64_t> numbers(std::begin(few), std::end(few));
-  // All that a strip may leave over.
+  // All that copies of a loop's body may leave over.
   if (thorough && function.arg_size() < 3)
     for (uint64_t number = 600; number < 760; number++)
       numbers.push_back(number);

@@ -1,6 +1,6 @@
-// However a loop is left that is lent some of what is left (by an exception that a call throws, by longjmp, also from a call that
-// is handed what is left, by a call that comes back behind it), what was lent is given back, and what was spent is not forgotten:
-// what is left falls with each round. So it is where nothing is lent and what is left is in a register.
+// However a loop with slack is left (by an exception that a call throws, by longjmp, also from recursion, by a call that comes back
+// behind it), the budget is without its slack then, and what was spent is not forgotten: the budget falls with each round. So it is
+// where there is no slack and the budget is in a register.
 // RUN: %clangxx -O2 -c %s -o %t.budget.o %include %with -caudal-probes='mode=budget;verify'
 // RUN: %clangxx %t.budget.o %every -o %t.budget && %t.budget
 // RUN: %clangxx -O2 -DCREDIT -c %s -o %t.clock.o %include %with -caudal-probes='mode=clock;verify'
@@ -16,8 +16,6 @@
 // CHECK: {{subq \$-0x80|addq \$0x80}}
 // CHECK-LABEL: <_ZL8jumpsOutPKc>:
 // CHECK: caudal_probe_cold_carried_v1
-// CHECK-LABEL: <_ZL7walkAllPK4NodelPl>:
-// CHECK: {{subq \$-0x80|addq \$0x80}}
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
@@ -160,7 +158,7 @@ __attribute__((noinline)) static void leavesNest() {
   sink = total;
 }
 
-// Walks a tree, and hands what is left from call to call; what it calls at a leaf jumps away.
+// Walks a tree by recursion; what it calls at a leaf jumps away.
 struct Node {
   Node *below, *next;
   long value;
@@ -195,7 +193,7 @@ __attribute__((noinline)) static long walkAll(const Node *first, long times, lon
   }
   return sum;
 }
-static void hands() {
+static void recurses() {
   long found[8] = {1, 1, 1, 1, 1, 1, 1, 1};
   if (setjmp(back) == 0) sink = walkAll(top, often, found);
 }
@@ -224,8 +222,8 @@ int main() {
   caudal_probe_every_v1 = 0;
   caudal_probe_disarm_v1();
   const uint64_t visits = caudal_probe_cold_visits_v1();
-  // One round of most is less than what is lent; of the last, a call is nearly all.
+  // One round of most is less than the slack; of the last but one, a call is nearly all.
   return check("jumps", jumps, 1) + check("unwinds", unwinds, 1) + check("unwindsWithin", unwindsWithin, 1) +
-         check("thrownBySimple", thrownBySimple, 30) + check("tries", tries, 1) + check("leavesNest", leavesNest, 1000) + check("hands", hands, 1) +
+         check("thrownBySimple", thrownBySimple, 30) + check("tries", tries, 1) + check("leavesNest", leavesNest, 1000) + check("recurses", recurses, 1) +
          (caudal_probe_cold_visits_v1() != visits);
 }

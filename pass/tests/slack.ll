@@ -1,5 +1,5 @@
-; An inner loop that nothing counts looks at what is left later than the loop around it: it is lent some of it where it is
-; entered, and gives that back where it goes on. One that is counted is not, nor one around which there is no probe.
+; An inner loop that nothing counts looks at the budget later than the loop around it: it gets slack where it is
+; entered, and loses it where it goes on. One that is counted has none, nor has one around which there is no probe.
 ; RUN: %probes -passes='caudal-probes<mode=budget;verify>,verify' %s | FileCheck %s
 ; RUN: %probes -passes='caudal-probes<mode=clock;verify>,verify' %s | FileCheck %s --check-prefix=CLOCK
 ; RUN: %probes -passes='caudal-probes<mode=flag;verify>,verify' %s | FileCheck %s --check-prefix=FLAG
@@ -8,9 +8,9 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK-LABEL: define i64 @numbers(
 ; CHECK: line:
 ; CHECK: %[[AROUND:.*]] = phi i64
-; CHECK: %[[LENT:.*]] = add i64 %[[AROUND]], 128
+; CHECK: %[[RAISED:.*]] = add i64 %[[AROUND]], 128
 ; CHECK: digit:
-; CHECK: phi i64 [ %[[LENT]], %{{.*}} ]
+; CHECK: phi i64 [ %[[RAISED]], %{{.*}} ]
 ; CHECK: asm sideeffect "subq $2, $0{{.*}}@caudal_probe_cold_carried_v1)
 ; CHECK: latch:
 ; CHECK: add i64 %{{.*}}, -128
@@ -49,7 +49,7 @@ exit:
   ret i64 %sum.next
 }
 
-; With a path out of both loops besides, it is not lent anything; the loop behind it is.
+; With a path out of both loops besides, it has no slack; the loop behind it has.
 ; CHECK-LABEL: define i64 @numbers_or_end(
 ; CHECK-NOT: 128
 ; CHECK: digit:
@@ -126,7 +126,7 @@ exit:
   ret i64 %next
 }
 
-; A probe in each iteration of the inner loop, and none around it, which nothing due would be found by: it is not lent anything.
+; A probe in each iteration of the inner loop, and none around it, which nothing due would be found by: it has no slack.
 ; CHECK-LABEL: define i64 @alone(
 ; CHECK: inner:
 ; CHECK: asm sideeffect "subq $2, $0
@@ -159,7 +159,7 @@ exit:
   ret i64 %next
 }
 
-; Of three loops both within another borrow, one from the other: each gives back what it was lent.
+; Of three loops both within another have slack, one on top of the other: each takes back its own where it is left.
 ; CHECK-LABEL: define i64 @middle(
 ; CHECK: page:
 ; CHECK: add i64 %{{.*}}, 128

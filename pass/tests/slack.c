@@ -1,5 +1,4 @@
-// Where every probe is to yield, those of loops that are lent some of what is left do: as many yields as in flag mode, which
-// has the same places and lends nothing.
+// Where every probe is to yield, those of loops with slack do: as many yields as in flag mode, which has the same places and no slack.
 // RUN: %clang -O2 -c %s -o %t.budget.o %with -caudal-probes='mode=budget;verify' && %clang %t.budget.o %every -o %t.budget
 // RUN: %clang -O2 -c %s -o %t.clock.o %with -caudal-probes='mode=clock;verify' && %clang %t.clock.o %every -o %t.clock
 // RUN: %clang -O2 -c %s -o %t.flag.o %with -caudal-probes='mode=flag;verify' && %clang %t.flag.o %every -o %t.flag
@@ -23,7 +22,7 @@ __attribute__((noinline)) long sum(const char *at) {
   return total;
 }
 
-// Counted by a pointer that moves, and cut into strips: what is inserted for that hides the count.
+// Counted by a pointer that moves.
 // CHECK-LABEL: <counted>:
 // CHECK-NOT: 0x80, %r11
 // CHECK: retq

@@ -1,6 +1,6 @@
-// Cuts a counted loop into strips, with one probe in front of each strip. Called by Pass.cpp, when probes are written;
-// OwnSteps.cpp keeps the ends of strips. See StripMine.h.
-#include "insert/StripMine.h"
+// Cuts a counted loop into strips, with one probe in front of each strip. Called by
+// CompilerInterrupts.cpp, when probes are written. See StripMine.h.
+#include "baselines/StripMine.h"
 #include "Compat.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -8,9 +8,6 @@
 using namespace llvm;
 
 namespace caudal {
-
-/// Marks the jump back of a strip.
-static constexpr const char *stripName = "caudal.strip";
 
 PreparedStrip prepareStrip(const Strip &strip, ScalarEvolution &scev) {
   PreparedStrip prepared;
@@ -170,7 +167,6 @@ void Cutter::cut() {
   branch->setSuccessor(0, done);
   branch->setSuccessor(1, header_);
   branch->setMetadata(LLVMContext::MD_prof, nullptr);
-  branch->setMetadata(stripName, MDNode::get(context_, {}));
   // done: was it the loop's end?
   builder.SetInsertPoint(done);
   builder.SetCurrentDebugLocation(line());
@@ -183,15 +179,5 @@ void Cutter::cut() {
 } // namespace
 
 void cutStrip(const PreparedStrip &prepared, ProbeWriter &writer) { Cutter(prepared, writer).cut(); }
-
-Instruction *takeStripEnd(const Loop &loop) {
-  const BasicBlock *latch = loop.getLoopLatch();
-  Instruction *jump = latch ? const_cast<Instruction *>(latch->getTerminator()) : nullptr;
-  if (!jump || !jump->hasMetadata(stripName))
-    return nullptr;
-  jump->setMetadata(stripName, nullptr);
-  auto *ended = cast<ICmpInst>(cast<BranchInst>(jump)->getCondition());
-  return dyn_cast<Instruction>(ended->getOperand(1));
-}
 
 } // namespace caudal

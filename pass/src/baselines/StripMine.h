@@ -1,7 +1,7 @@
 //===- StripMine.h - Cutting a loop into strips, with a probe before each -----------------------------------------===//
 //
-// Cuts a counted loop into strips, with one probe in front of each strip. Called by Pass.cpp, when probes are written;
-// OwnSteps.cpp keeps the ends of strips.
+// Cuts a counted loop into strips, with one probe in front of each strip. Called by CompilerInterrupts.cpp,
+// when probes are written.
 //
 // The loop's body stays as it is; only the jump back to its header changes:
 //
@@ -15,11 +15,20 @@
 #ifndef CAUDAL_PASS_STRIPMINE_H
 #define CAUDAL_PASS_STRIPMINE_H
 
-#include "plan/Plan.h"
+#include "analysis/Cost.h"
+#include "analysis/LoopFacts.h"
 #include "insert/Probe.h"
 #include "llvm/IR/ValueHandle.h"
 
 namespace caudal {
+
+/// A loop that is cut into strips of `length` iterations, with a probe in front of each.
+struct Strip {
+  llvm::Loop *loop;
+  LoopFacts facts;
+  uint64_t length;
+  Cost expected; ///< mean iteration
+};
 
 /// A strip whose loop's values have been computed in front of it, while ScalarEvolution was still right.
 struct PreparedStrip {
@@ -35,8 +44,6 @@ struct PreparedStrip {
 PreparedStrip prepareStrip(const Strip &strip, llvm::ScalarEvolution &scev);
 /// Then each is cut. Leaves dominators, loops and ScalarEvolution stale.
 void cutStrip(const PreparedStrip &prepared, ProbeWriter &writer);
-/// Where the strips of `loop` end, as an instruction in front of it; null: it has none. Once; it forgets then.
-llvm::Instruction *takeStripEnd(const llvm::Loop &loop);
 
 } // namespace caudal
 

@@ -1,6 +1,5 @@
-// Says which loops may look at the budget later. Called by Region.cpp while it plans, and by DeferredChecks.cpp. See
-// Borrowing.h.
-#include "analysis/Borrowing.h"
+// Says which loops may look at the budget later. Called by Region.cpp while it plans, and by DeferredChecks.cpp. See Slack.h.
+#include "analysis/Slack.h"
 #include "llvm/IR/Instructions.h"
 
 using namespace llvm;
@@ -17,7 +16,7 @@ SmallVector<BasicBlock *, 8> exitsOf(const Loop &loop) {
   return exits;
 }
 
-bool mayBorrow(const Loop &loop, ScalarEvolution &scev) {
+bool mayHaveSlack(const Loop &loop, ScalarEvolution &scev) {
   return loop.getParentLoop() && exitsOf(loop).size() <= 1 && isa<SCEVCouldNotCompute>(scev.getBackedgeTakenCount(&loop));
 }
 
