@@ -45,13 +45,13 @@ pub struct Reply {
     pub number: u64,
     /// The request's class.
     pub class: u16,
-    /// What became of the request.
+    /// The fate of the request.
     pub status: Status,
     /// How long it took on the server, if the server tells.
     pub times: Option<Times>,
 }
 
-/// What became of a request.
+/// The fate of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// The work was done.
@@ -71,7 +71,7 @@ pub struct Times {
     pub service_ns: u64,
 }
 
-/// What a parser found at the beginning of its input.
+/// The result of a parser at the beginning of its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parsed<T> {
     /// A message.
@@ -90,7 +90,7 @@ pub enum Parsed<T> {
     Invalid(Strange),
 }
 
-/// Why bytes are no message.
+/// The reason for which bytes are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Strange {
     /// It does not begin like a message.

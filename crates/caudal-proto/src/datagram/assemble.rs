@@ -37,7 +37,7 @@ struct Slot {
     bytes: Vec<u8>,
 }
 
-/// What became of a datagram.
+/// The fate of a datagram that was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added<'a> {
     /// It was the last of its reply, which is whole now.

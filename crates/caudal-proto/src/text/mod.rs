@@ -41,14 +41,17 @@
 //! a scan is sure to find while others write, is the promise of the store: see `services/kv`.
 
 mod answer;
+mod arguments;
 mod command;
 mod parse;
+mod parsed;
 mod reply;
 mod request;
 mod storage;
 
 pub use answer::{Line, Writer, value_bytes};
-pub use parse::{Closing, Parsed, parse};
+pub use parse::parse;
+pub use parsed::{Closing, Parsed};
 pub use reply::{Failure, ParsedReply, Reply, Strange, parse_reply};
 pub use request::{Direction, Keys, Request, Scan, ScanStart, Store, StoreLine, StoreMode};
 pub use storage::block_ends;

@@ -4,83 +4,17 @@
 use memchr::memchr;
 
 use super::answer::Line;
-use super::request::{Direction, Keys, Request, Scan, ScanStart, StoreLine, StoreMode};
+use super::arguments::{Arguments, is_key, is_noreply, unless};
+use super::parsed::{Closing, Parsed};
+use super::request::{Direction, Keys, Request, Scan, ScanStart, StoreMode};
 use super::{KEY_BYTES_MAX, LINE_BYTES_MAX, Limits, storage};
 use crate::bytes::{Words, first_not_of_key, number, signed_number, without_return};
-
-/// Words behind the name of a command that are looked at: one more than any command but `get` and its like may have.
-const WORDS_MAX: usize = 7;
 
 /// Spaces in front of a long `get`, as in memcached.
 const LEADING_SPACES_MAX: usize = 100;
 
 /// The first byte of a request of the binary protocol.
 const BINARY_MAGIC: u8 = 0x80;
-
-/// What [`parse`] found at the beginning of its input. It always takes bytes, asks for more of them, or ends the connection.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Parsed<'a> {
-    /// A whole request.
-    Message {
-        /// The request.
-        request: Request<'a>,
-        /// Bytes that it took.
-        consumed: usize,
-    },
-    /// Part of a line.
-    Incomplete {
-        /// Bytes that the input must have at least before there can be another result.
-        needed: usize,
-    },
-    /// A whole line of a storage command, without all of its data block. Who keeps the bytes and waits for `needed` of them gets
-    /// the whole message; who reads large values straight to where they stay takes `line_bytes` and reads the block by itself, with
-    /// two bytes behind it, which [`block_ends`](super::block_ends) looks at.
-    Block {
-        /// The line.
-        line: StoreLine<'a>,
-        /// Bytes that the line took.
-        line_bytes: usize,
-        /// Bytes that the input must have before the message is whole.
-        needed: usize,
-    },
-    /// A storage command that is refused while its data block is on its way.
-    Skip {
-        /// The answer; none if the client wants none.
-        answer: Option<Line>,
-        /// The key whose old value must go, because a client that set a new one must not find the old one.
-        invalidates: Option<&'a [u8]>,
-        /// Bytes that the line took.
-        consumed: usize,
-        /// Bytes behind it that have to be dropped, whenever they come.
-        skip: usize,
-    },
-    /// A line that is no request, or a data block that does not end where it should.
-    Invalid {
-        /// The answer; none if the client wants none.
-        answer: Option<Line>,
-        /// Bytes that it took.
-        consumed: usize,
-    },
-    /// Nothing that can be answered: the connection ends.
-    Close {
-        /// The reason, for the log.
-        reason: Closing,
-    },
-}
-
-/// Why a connection has to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Closing {
-    /// A line does not end.
-    #[error("a line is longer than its limit")]
-    LineTooLong,
-    /// A browser, or something that makes a browser attack the cache.
-    #[error("a request of HTTP")]
-    Http,
-    /// A client that speaks memcached's binary protocol.
-    #[error("a request of the binary protocol, which is not spoken here")]
-    Binary,
-}
 
 /// The first request of `input`.
 #[inline]
@@ -116,7 +50,7 @@ fn parse_line<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a> {
     let Some(newline) = newline else { return Parsed::Incomplete { needed: input.len() + 1 } };
     let consumed = newline + 1;
     let mut words = Words::of(without_return(&input[..newline]));
-    let Some(command) = words.next() else { return invalid(Line::Error, consumed) };
+    let Some(command) = words.next() else { return Parsed::Invalid { answer: Some(Line::Error), consumed } };
     let request = match command {
         b"get" => retrieval(words, false),
         b"gets" => retrieval(words, true),
@@ -153,10 +87,6 @@ fn parse_line<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a> {
     }
 }
 
-pub(super) fn invalid<'a>(answer: Line, consumed: usize) -> Parsed<'a> {
-    Parsed::Invalid { answer: Some(answer), consumed }
-}
-
 /// Where the line's newline is; `Some(None)` if it has not come, `None` if the line is too long. The answer depends on the stream and not
 /// on how much of it is there: a line is too long when its newline is behind its limit.
 fn line_end(input: &[u8], limits: &Limits) -> Option<Option<usize>> {
@@ -178,44 +108,6 @@ fn line_end(input: &[u8], limits: &Limits) -> Option<Option<usize>> {
         None if input.len() <= most => Some(None),
         None => None,
     }
-}
-
-/// The words behind a command's name: the first few of them, and how many there are.
-pub(super) struct Arguments<'a> {
-    words: [&'a [u8]; WORDS_MAX],
-    count: usize,
-}
-
-impl<'a> Arguments<'a> {
-    fn of(line: Words<'a>) -> Arguments<'a> {
-        let mut words: [&[u8]; WORDS_MAX] = [&[]; WORDS_MAX];
-        let mut count = 0;
-        for word in line.take(WORDS_MAX) {
-            words[count] = word;
-            count += 1;
-        }
-        Arguments { words, count }
-    }
-
-    /// The words, if their number is in `range`; else the answer `ERROR`.
-    pub(super) fn within(&self, range: std::ops::RangeInclusive<usize>) -> Result<&[&'a [u8]], Option<Line>> {
-        if range.contains(&self.count) { Ok(&self.words[..self.count]) } else { Err(Some(Line::Error)) }
-    }
-}
-
-/// Whether the last word says that no answer is wanted.
-pub(super) fn is_noreply(arguments: &[&[u8]]) -> bool {
-    arguments.last().is_some_and(|word| *word == b"noreply")
-}
-
-/// `answer`, unless none is wanted.
-pub(super) fn unless(noreply: bool, answer: Line) -> Option<Line> {
-    (!noreply).then_some(answer)
-}
-
-/// Whether `key` can be one.
-pub(super) fn is_key(key: &[u8]) -> bool {
-    (1..=KEY_BYTES_MAX).contains(&key.len()) && first_not_of_key(key).is_none()
 }
 
 type Result<T, E = Option<Line>> = std::result::Result<T, E>;

@@ -41,14 +41,14 @@ pub enum Reply<'a> {
     Version(&'a [u8]),
     /// An error.
     Failed {
-        /// Whose it is.
+        /// The side that it blames.
         failure: Failure,
-        /// What the server says of it; the whole line.
+        /// The whole line, which says more.
         text: &'a [u8],
     },
 }
 
-/// Whose an error is, as the server says.
+/// The side that an error blames, and in one case the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// `ERROR`: the server does not know the command.
@@ -69,7 +69,7 @@ impl Reply<'_> {
     }
 }
 
-/// What [`parse_reply`] found at the beginning of its input.
+/// The result of [`parse_reply`] at the beginning of its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParsedReply<'a> {
     /// A part of an answer.

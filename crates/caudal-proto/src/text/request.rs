@@ -81,7 +81,7 @@ pub enum Request<'a> {
 /// The line of a storage command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoreLine<'a> {
-    /// Which command.
+    /// The command.
     pub mode: StoreMode,
     /// The key.
     pub key: &'a [u8],

@@ -3,11 +3,12 @@
 
 use super::Limits;
 use super::answer::Line;
-use super::parse::{Arguments, Parsed, invalid, is_key, is_noreply, unless};
+use super::arguments::{Arguments, is_key, is_noreply, unless};
+use super::parsed::Parsed;
 use super::request::{Request, Store, StoreLine, StoreMode};
 use crate::bytes::{number, signed_number};
 
-/// What stands behind a data block.
+/// The two bytes behind a data block.
 const END: [u8; 2] = *b"\r\n";
 
 /// The most bytes of a block whose length a line may say: memcached keeps the length and the end in 31 bits.
@@ -55,8 +56,7 @@ pub(super) fn parse<'a>(
             let store = Store { line, data: &input[line_bytes..block_end] };
             Parsed::Message { request: Request::Store(store), consumed: needed }
         }
-        Some(_) if noreply => Parsed::Invalid { answer: None, consumed: needed },
-        Some(_) => invalid(Line::BadChunk, needed),
+        Some(_) => Parsed::Invalid { answer: unless(noreply, Line::BadChunk), consumed: needed },
     }
 }
 
