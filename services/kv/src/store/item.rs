@@ -8,6 +8,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::Home;
+
 /// Bytes that an item takes beside its key and value: the counts of the allocation and what the allocator adds, its entry, and
 /// its place in the table.
 pub(super) const OVERHEAD_BYTES: usize = 96;
@@ -48,16 +50,18 @@ impl Item {
 pub struct Draft {
     pub(super) bytes: Arc<[u8]>,
     pub(super) key_bytes: u8,
+    /// The key's place, so that its hash is worked out once.
+    pub(super) home: Home,
     filled: usize,
     pub(super) reserved: Reserved,
 }
 
 impl Draft {
     /// A draft with this key and room for a value of `data_bytes` bytes.
-    pub(super) fn new(key: &[u8], data_bytes: usize, reserved: Reserved) -> Draft {
+    pub(super) fn new(key: &[u8], data_bytes: usize, home: Home, reserved: Reserved) -> Draft {
         let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, key.len() + data_bytes).collect();
         Arc::get_mut(&mut bytes).expect("nobody else has it")[..key.len()].copy_from_slice(key);
-        Draft { bytes, key_bytes: key.len() as u8, filled: key.len(), reserved }
+        Draft { bytes, key_bytes: key.len() as u8, home, filled: key.len(), reserved }
     }
 
     /// Appends as many bytes of `data` as there is room for, and says how many. Long copies are pre-empted.

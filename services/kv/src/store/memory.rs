@@ -9,6 +9,9 @@ use super::{Home, Store};
 /// Items that one hold of a lock takes out at most.
 const REMOVED_MAX: usize = 32;
 
+/// Holds of locks after which a value has no room, although items are left: others ask for all of them faster than eviction comes by.
+const HOLDS_MAX: u32 = 100_000;
+
 /// Slots that one hold of a lock is swept for.
 const SWEPT_SLOTS: u32 = 64;
 
@@ -37,7 +40,7 @@ impl Store {
             return Err(NoRoom::TooLarge);
         }
         match self.reserve(cost(key.len() + data_bytes), home, now) {
-            Some(reserved) => Ok(Draft::new(key, data_bytes, reserved)),
+            Some(reserved) => Ok(Draft::new(key, data_bytes, home, reserved)),
             None => {
                 self.on_key(home, now, |shard, _, _| shard.counters.no_memory += 1);
                 Err(NoRoom::OutOfMemory)
@@ -50,8 +53,12 @@ impl Store {
         let limit = self.config.memory_bytes;
         let (reserved, mut used) = Reserved::take(&self.used, bytes);
         let mut shard = home.shard;
-        let mut empty = 0;
+        let (mut empty, mut holds) = (0, 0);
         while used > limit {
+            holds += 1;
+            if holds > HOLDS_MAX {
+                return None;
+            }
             let (left, evicted) = self.on_shard::<REMOVED_MAX, _>(shard, now, |shard, moment, removed| {
                 shard.evict(used - limit, moment, removed);
                 shard.slab.live()

@@ -15,8 +15,12 @@ use super::{Moment, Store};
 /// Slots of one hold of the lock.
 const PIECE: usize = 16;
 
-/// Slots that a scan looks at beyond those that it was asked for, where many are free: so that no scan takes long for finding little.
+/// Slots that a scan looks at whatever it was asked for, where many are free. There is an end to it, so that no scan takes long for
+/// finding little.
 const SPARE_SLOTS: u64 = 4_096;
+
+/// Slots that a scan looks at for each item that it was asked for.
+const SLOTS_AN_ITEM: u64 = 4;
 
 /// Where a scan goes on: a shard and a slot of it. The number means nothing to clients, but that 0 is the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +63,9 @@ impl Store {
         mut visit: impl FnMut(&Item) -> ControlFlow<()>,
     ) -> Scanned {
         let (mut shard, mut slot, mut items) = (from.shard(), from.slot(), 0);
-        let mut spare_slots = SPARE_SLOTS + u64::from(limit);
+        let mut slots_left = SPARE_SLOTS + SLOTS_AN_ITEM * u64::from(limit);
         while shard < self.shards.len() {
-            if items == limit || spare_slots == 0 {
+            if items == limit || slots_left == 0 {
                 return Scanned { next: Some(Cursor::of(shard, slot)), items };
             }
             let wanted = PIECE.min((limit - items) as usize);
@@ -76,7 +80,7 @@ impl Store {
                 }
                 items += 1;
             }
-            spare_slots = spare_slots.saturating_sub(PIECE as u64);
+            slots_left = slots_left.saturating_sub(PIECE as u64);
             (shard, slot) = match end {
                 Some(next) => (shard, next),
                 None => (shard + 1, 0),

@@ -35,3 +35,26 @@ impl Drop for Section {
         caudal_probe::critical_exit();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_held_in_a_section_and_no_longer() {
+        let mutex = Mutex::new(0);
+        let depth = within(&mutex, |_| caudal_probe::critical_depth());
+        assert_eq!((depth, caudal_probe::critical_depth()), (1, 0));
+        assert!(mutex.try_lock().is_ok());
+    }
+
+    #[test]
+    fn a_panic_leaves_the_section_and_the_lock() {
+        let mutex = Mutex::new(1);
+        let panicked =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| within(&mutex, |_| panic!("within"))));
+        assert!(panicked.is_err());
+        assert_eq!(caudal_probe::critical_depth(), 0);
+        assert_eq!(within(&mutex, |value| *value), 1);
+    }
+}

@@ -87,8 +87,7 @@ impl Store {
         count: fn(&mut Counters, Stored),
         now: u32,
     ) -> Stored {
-        let home = self.home(draft.key());
-        let Draft { bytes, key_bytes, reserved, .. } = draft;
+        let Draft { bytes, key_bytes, home, reserved, .. } = draft;
         // A value that is not taken is freed at the end, where no lock is held.
         let mut value = Some(Value { bytes, key_bytes, attributes });
         let stored = self.on_key(home, now, |shard, moment, removed| {

@@ -1,8 +1,12 @@
 //! Tests of the store, in one binary.
 
+mod answers;
+mod history;
+mod linear;
 mod memory;
 mod model;
 mod operations;
+mod preempted;
 mod scans;
 
 use caudal_kv::store::{Config, NoRoom, Store, Stored};
