@@ -192,7 +192,7 @@ fn head(kind: u8, class: u16, last: [u8; 2]) -> [u8; 8] {
     [m0, m1, VERSION, kind, c0, c1, l0, l1]
 }
 
-/// Why there is no head yet, or none at all.
+/// The reason for which there is no head yet, or none at all.
 enum NoHead {
     TooFewBytes,
     Strange(Strange),

@@ -67,7 +67,7 @@ impl Header {
     }
 }
 
-/// Why a datagram is dropped without an answer.
+/// The reason for which a datagram is dropped without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Dropped {
     /// There is no frame, or nothing behind it.

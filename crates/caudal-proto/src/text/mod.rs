@@ -1,5 +1,5 @@
 //! memcached's text protocol, both sides, with an extension for scans.
-//! Servers call [`parse`] and [`Writer`], clients call [`parse_reply`] and the [`Writer`]'s commands.
+//! Servers call [`parse()`] and [`Writer`], clients call [`parse_reply`] and the [`Writer`]'s commands.
 //!
 //! # What is spoken
 //!

@@ -4,7 +4,7 @@
 use super::answer::Line;
 use super::request::{Request, StoreLine};
 
-/// The result of [`parse`](super::parse) at the beginning of its input. It always takes bytes, asks for more of them, or ends the connection.
+/// The result of [`parse`](super::parse()) at the beginning of its input. It always takes bytes, asks for more of them, or ends the connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Parsed<'a> {
     /// A whole request.

@@ -88,7 +88,7 @@ pub enum ParsedReply<'a> {
     Invalid(Strange),
 }
 
-/// Why bytes are no reply.
+/// The reason for which bytes are no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Strange {
     /// A line does not end.

@@ -9,7 +9,7 @@ use crate::strategies::{anything, reply};
 
 const LIMITS: Limits = Limits { value_bytes_max: 50, get_line_bytes_max: 4_000, scan_items_max: 1_000 };
 
-/// What comes of a stream that arrives in `reads`, as text. A server that keeps what it has read and waits for what is asked of it.
+/// The results of a stream that arrives in `reads`, as text, for a server that keeps what it has read and waits for what is asked of it.
 fn requests(reads: &[&[u8]]) -> Vec<String> {
     let (mut buffer, mut messages, mut skip) = (Vec::new(), Vec::new(), 0);
     for read in reads {

@@ -2,7 +2,7 @@
 
 use caudal_proto::text::{Closing, Limits, Line, Parsed, parse};
 
-/// What a server would send and do for `input`, in words.
+/// The answers and deeds of a server for `input`, in words.
 fn session(input: &[u8]) -> String {
     let limits = Limits { value_bytes_max: 100, get_line_bytes_max: 5_000, scan_items_max: 50 };
     let (mut at, mut said) = (0, String::new());

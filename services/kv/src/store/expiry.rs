@@ -29,7 +29,7 @@ impl Expiry {
     }
 }
 
-/// What decides at a moment whether an item lives. Taken while the shard's lock is held, so that moments of one shard never go backwards.
+/// A moment, as it decides whether an item lives. Taken while the shard's lock is held, so that moments of one shard never go backwards.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     /// The caller's seconds since 1970.

@@ -15,7 +15,7 @@ const HOLDS_MAX: u32 = 100_000;
 /// Slots that one hold of a lock is swept for.
 const SWEPT_SLOTS: u32 = 64;
 
-/// Why a value has no room.
+/// The reason for which a value has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRoom {
     /// It is longer than values may be.

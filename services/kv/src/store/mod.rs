@@ -83,7 +83,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// 64 MiB of items, values of 1 MiB, as memcached; 1,024 shards.
+    /// 64 MiB of items, values of 1 MiB, as memcached; 256 shards.
     fn default() -> Config {
         Config {
             memory_bytes: 64 << 20,

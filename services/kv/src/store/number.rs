@@ -12,7 +12,7 @@ use super::slab::Entry;
 /// Bytes of a value that may be a number, with spaces around its at most 20 digits. A longer one is none, so that reading it is short.
 const NUMBER_BYTES_MAX: usize = 64;
 
-/// Why there is no new number.
+/// The reason for which there is no new number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotCounted {
     /// No such item.

@@ -26,7 +26,7 @@ const SLOTS_AN_ITEM: u64 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor(pub u64);
 
-/// What a scan has come to.
+/// The result of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scanned {
     /// Where it goes on; none at the end of the store.

@@ -44,7 +44,7 @@ struct Place {
 pub(super) struct Removed<const N: usize> {
     items: [Option<Arc<[u8]>>; N],
     count: usize,
-    /// What they took.
+    /// Bytes that they took, with overhead.
     pub(super) cost: usize,
 }
 
@@ -79,7 +79,7 @@ pub(super) enum Condition {
     Unchanged(u64),
 }
 
-/// What a storage command did.
+/// The result of a storage command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
     /// The value is stored.

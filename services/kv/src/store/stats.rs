@@ -10,7 +10,7 @@ use super::shard::Stored;
 /// Declares a shard's counters and their sums once, so that no sum forgets a counter.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident: $public:literal,)*) => {
-        /// What a shard has counted.
+        /// The counters of a shard.
         #[derive(Clone, Copy, Debug, Default)]
         pub(super) struct Counters {
             $($(#[$doc])* pub(super) $name: u64,)*
@@ -133,7 +133,7 @@ impl Stats {
 }
 
 impl Store {
-    /// What was counted.
+    /// The sums of all shards.
     pub fn stats(&self) -> Stats {
         let mut counters = Counters::default();
         let mut items = 0;

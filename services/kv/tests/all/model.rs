@@ -61,7 +61,7 @@ struct Known {
     dies: u32,
 }
 
-/// What is known of each key, and when everything is flushed.
+/// The state of each key, and when everything is flushed.
 #[derive(Default)]
 struct Model {
     items: BTreeMap<u8, Known>,
@@ -85,7 +85,7 @@ impl Model {
         self.items.retain(|_, known| known.dies == 0 || known.dies > now);
     }
 
-    /// What a storage command answers, with `fresh` for whether a cas number is the item's.
+    /// The answer to a storage command, with `fresh` for whether a cas number is the item's.
     fn store(&mut self, key: u8, mode: Mode, known: Known) -> Stored {
         let old = self.items.get(&key).cloned();
         let new = match (mode, old) {
