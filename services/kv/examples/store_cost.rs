@@ -1,8 +1,8 @@
 //! What the store costs on this machine, in nanoseconds an operation, beside a map behind a lock and a well-kept concurrent cache.
 //!
 //! ```text
-//! cargo build --release -p caudal-kv --example cost && taskset -c 1 target/release/examples/cost
-//! cargo build --release -p caudal-kv --example cost && target/release/examples/cost 2
+//! cargo build --release -p caudal-kv --example store_cost && taskset -c 1 target/release/examples/store_cost
+//! cargo build --release -p caudal-kv --example store_cost && target/release/examples/store_cost 2
 //! ```
 //!
 //! The argument is the number of threads, each of which does all operations of a trial; 1 without it. Keys have 16 bytes, values 32; a hundred

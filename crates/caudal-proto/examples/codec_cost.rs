@@ -1,7 +1,7 @@
 //! What parsing and encoding cost on this machine, in nanoseconds a message, beside a search for the ends of lines in the same bytes.
 //!
 //! ```text
-//! cargo build --release -p caudal-proto --example cost && taskset -c 1 target/release/examples/cost
+//! cargo build --release -p caudal-proto --example codec_cost && taskset -c 1 target/release/examples/codec_cost
 //! ```
 //!
 //! Each trial goes over a buffer of a thousand messages; trials of all rows alternate, and medians are printed. Pin it to a core on
