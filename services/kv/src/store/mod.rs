@@ -16,8 +16,8 @@
 //!   request waits on the thread of the one that it waits for. No operation takes two locks. Hence nobody deadlocks.
 //! * *Sections are short.* Under the lock are look-ups and changes of single entries. Whatever is long goes in pieces, with probes between the
 //!   pieces: copies (4 KB), eviction (64 entries), sweeps (64), scans (16). Allocating a value, filling it and freeing it are done without the
-//!   lock. The longest section is the doubling of a shard's table, which takes some 3 ns a key of the shard; [`Config::items_expected`]
-//!   does it in advance.
+//!   lock. The longest section is the doubling of a shard's table, which took 15 ns a key of the shard: 15 µs where a million keys are in
+//!   1,024 shards, ten times in the life of a shard. [`Config::items_expected`] does it in advance.
 //! * *Values are pinned by their count.* Who reads takes a count under the lock and copies after it; who writes fills memory that nobody knows
 //!   yet and puts it in under the lock. So a reader that was set aside has the whole old value, and a write that was set aside, or
 //!   whose rest never comes, has changed nothing.
@@ -74,7 +74,8 @@ pub struct Config {
     pub memory_bytes: usize,
     /// The most bytes of a value.
     pub value_bytes_max: usize,
-    /// Shards, a power of two. More of them make waiting rarer and sections shorter, and cost 300 bytes each.
+    /// Shards, a power of two. More of them make waiting rarer and sections shorter; fewer stay in the processor's cache, which made a get
+    /// some 10 ns cheaper with 256 of them than with 1,024.
     pub shards: usize,
     /// Items for which tables are made at the beginning; 0 to let them grow.
     pub items_expected: usize,
@@ -83,7 +84,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// 64 MiB of items, values of 1 MiB, as memcached; 256 shards.
+    /// 64 MiB of items, values of 1 MiB, as memcached; 1,024 shards.
     fn default() -> Config {
         Config {
             memory_bytes: 64 << 20,
