@@ -1,4 +1,5 @@
 //! Which modules of a link are bitcode, which the pass can still change, and which are machine code already.
+//! Used by `libraries` and `link`.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
 //! What `cargo caudal` is told: our options, those of cargo's that we have to know, and the rest, which is cargo's.
+//! Used by the crate's root and `libraries`.
 
 use std::ffi::{OsStr, OsString};
 

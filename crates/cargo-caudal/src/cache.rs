@@ -1,4 +1,5 @@
 //! What the linker has compiled with the pass, kept for the next link that has the same modules: an edit compiles what it changed.
+//! Used by `link`.
 //!
 //! ```text
 //!  <cache>/cargo-<hash>/modules-program    what links before this one have had compiled, and the pass ran on

@@ -1,4 +1,5 @@
 //! The directory that stands in rustc's flags: its name is a hash of all that links depend on.
+//! Used by `cache`, the crate's root and `link`.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,4 +1,5 @@
 //! Flags for rustc, appended to those that the user has.
+//! Used by the crate's root.
 
 use std::process::Command;
 

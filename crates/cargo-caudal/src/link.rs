@@ -1,4 +1,5 @@
 //! As rustc's linker: clang and lld with the pass, and then the question whether it got everywhere.
+//! Used by the crate's root.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};

@@ -1,4 +1,5 @@
 //! What rustc says of itself.
+//! Used by `cargo_config` and the crate's root.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,4 +1,5 @@
 //! Instructions and mispredicted branches per request, counted by callgrind: figures that no noise touches.
+//! Used by the crate's root.
 //!
 //! Two runs of different length; what is divided by the difference of their requests is the difference of
 //! their counts, so that starting up does not count.

@@ -1,4 +1,5 @@
 //! The rows about `caudal lanes`: how long a search for cutoffs takes, with start and winner as precise as they are asked.
+//! Used by the crate's root.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;

@@ -1,4 +1,5 @@
 //! M/M/16 as `benches/peers/run` asks for it: one line of JSON.
+//! Used by the crate's root.
 
 use serde_json::{Value, json};
 

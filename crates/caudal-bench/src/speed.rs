@@ -1,4 +1,5 @@
 //! The rows about speed on one core.
+//! Used by the crate's root.
 
 use caudal_policy::Picos;
 

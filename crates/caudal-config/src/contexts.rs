@@ -1,4 +1,5 @@
 //! `contexts`: hardware contexts that share a core.
+//! Used by `coherence`, `plan`, `schema` and others.
 
 use caudal_policy::contexts::LoadAdaptationConfig;
 use schemars::JsonSchema;

@@ -1,5 +1,6 @@
 //! What scheduling costs on a machine: every overhead that the papers name, and those that the runtime's measured
 //! runs need beside them.
+//! Used by `coherence`, `costs_file`, `engine_loop` and others.
 
 use caudal_policy::Picos;
 use schemars::JsonSchema;

@@ -1,5 +1,6 @@
 //! Which of the simulator's loops a system needs, and what that loop lacks. The rules of coherence ask here, and so does the simulator, whose
 //! `Route` adds the short cuts: it is below both because rules are judged while a file is read, which takes no simulator.
+//! Used by `rules`.
 
 use caudal_policy::Picos;
 use caudal_policy::discipline::DisciplineConfig;

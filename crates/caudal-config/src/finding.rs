@@ -1,4 +1,5 @@
 //! Problems while a file is read: what is wrong at which bytes of which text, before lines and columns are known.
+//! Used by `costs_file`, `de`, `error` and others.
 //!
 //! Every reader of a table collects [`Finding`]s; [`crate::ConfigError`] is made of them once the whole file has been looked at.
 

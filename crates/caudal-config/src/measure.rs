@@ -1,4 +1,5 @@
 //! The `[measure]` table: what is measured, how precisely, from which seed.
+//! Used by `file` and `schema`.
 
 use std::fmt;
 

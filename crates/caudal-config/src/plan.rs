@@ -1,4 +1,5 @@
 //! One `[system]` table with one value for every key: preset, `[costs]` and keys put together.
+//! Used by `file` and `write`.
 
 use caudal_policy::allocation::AllocationConfig;
 

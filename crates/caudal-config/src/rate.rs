@@ -1,4 +1,5 @@
 //! Rates as files and the command line write them: `"4.5M/s"`, `"3k/s"`, `"1200/s"`.
+//! Used by `stalls` and `workload`.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
 //! The process by which the machine itself takes cores away: hypervisors, interrupts, other programs.
+//! Used by `costs` and `broken`.
 //!
 //! On each core stalls come one after the other: a time without, exponentially distributed, then a stall whose length is drawn
 //! from the distribution that was measured, then again a time without. Cores do not depend on each other. While a stall lasts,

@@ -1,4 +1,5 @@
 //! Suggestions for misspelt words, which errors about keys, names of policies and presets end with.
+//! Used by `de`, `plan` and `presets`.
 
 /// The nearest of `known` to a misspelt `word`, if any is near.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -1,4 +1,5 @@
 //! Lists where one value belongs are swept: every combination of them is a point.
+//! Used by `file`.
 
 use crate::finding::{Finding, Place};
 use crate::tree::{Node, Value, join};

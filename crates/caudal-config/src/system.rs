@@ -1,4 +1,5 @@
 //! A system: pools of workers and a policy at each decision point.
+//! Used by `coherence`, `costs_file`, `engine_loop` and others.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
 //! The `[workload]` table: what arrives, and how much of it.
+//! Used by `file` and `schema`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
 //! Writing files: a `policy.toml`, and what a file says once overrides are in it.
+//! Used by `file`.
 
 use crate::plan::to_node;
 use crate::tree::{Node, Value, built_in, key};

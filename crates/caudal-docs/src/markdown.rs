@@ -1,4 +1,5 @@
 //! Pieces of Markdown.
+//! Used by `source`, `file_format`, `output` and others.
 
 /// A table; cells are escaped.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {

@@ -1,4 +1,5 @@
 //! What the pages need of source files: documentation of modules, and fields of structs.
+//! Used by `output` and `policies`.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
 //! A directory with the plugin and its options, from which linkers load it. The drivers make it in front of an optimising link.
+//! Used by `cc`, `compose`, `toolchain` and others.
 //!
 //! ```text
 //! <place>/pass-<hash>/libcaudal-pass-22.so          a link to the plugin

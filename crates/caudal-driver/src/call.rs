@@ -1,4 +1,5 @@
 //! Finds out what a call of clang does, as far as probes depend on it: does it compile, what does it link, by which linker? `cc.rs` asks first.
+//! Used by `cc`, `compose`, `linked` and others.
 //!
 //! Only that is read out of the arguments; they go to clang as they are.
 

@@ -1,5 +1,6 @@
 //! Clang's own plan for a call, as `-###` prints it: options come to clang also from places that its command line does not show
 //! (configuration files, `--config`, `CCC_OVERRIDE_OPTIONS`).
+//! Used by `call`, `cc` and `linked`.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -1,4 +1,5 @@
 //! Finds the files of the probe library that belong to this driver. `compose` puts them into the link, and `linked` reads their names.
+//! Used by `cc`, `compose` and `linked`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,6 @@
 //! Version scripts of executables: a program exports the names that its script lists. Shared objects that have probes need the probe
 //! library's names among them, so the linker is given the script with those added.
+//! Used by `cc`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

@@ -1,4 +1,5 @@
 //! Circles of modules: modules that stand beside each other and use each other, directly or by way of others.
+//! Used by the crate's root, `known` and `users`.
 //!
 //! A module counts with all that is within it, so that a folder is one thing to the modules beside it. A module and those within it may use
 //! each other: the outer one is made of the inner ones. An arrow leads from the module that uses a name to the one that defines it. A
@@ -125,7 +126,7 @@ fn path_of(all: &Crate, module: ModuleId) -> String {
 }
 
 /// Every path that the module uses: those that it imports for itself, and those in its code.
-fn paths_of(module: &Module) -> Vec<Vec<String>> {
+pub(crate) fn paths_of(module: &Module) -> Vec<Vec<String>> {
     let imported = module.uses.iter().filter(|import| !import.is_handed_on).map(|import| import.path.clone());
     let mut paths: Vec<_> = imported.collect();
     add_paths(&mut paths, module.tokens.clone());

@@ -1,4 +1,5 @@
 //! The list of what stands today and is not yet mended, or is right as it is.
+//! Used by the crate's root.
 //!
 //! ```text
 //! # a comment

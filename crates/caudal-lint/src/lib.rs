@@ -10,6 +10,7 @@ pub mod host;
 mod known;
 pub mod links;
 pub mod modules;
+pub mod users;
 
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,7 @@ pub fn check(workspace: &Path) -> Result<Vec<String>, LintError> {
                 faults.extend(known.faults_of_floors(&name, &all));
                 faults
                     .extend(circles::circles(&all).iter().filter_map(|circle| known.fault_of(&name, circle)));
+                faults.extend(faults_of_users(&all)?);
             }
         }
         faults.extend(known.fault_of_docs(&name, &openings(&folder.join("src"), &["rs"])?));
@@ -43,6 +45,24 @@ pub fn check(workspace: &Path) -> Result<Vec<String>, LintError> {
     faults.extend(known.fault_of_docs("pass", &openings(&workspace.join("pass/src"), &["h", "cpp"])?));
     faults.extend(known.gone());
     faults.extend(links::broken(workspace)?);
+    Ok(faults)
+}
+
+/// Headers that name users which their file has not.
+fn faults_of_users(all: &modules::Crate) -> Result<Vec<String>, LintError> {
+    let users = users::users(all);
+    let mut faults = Vec::new();
+    for file in &all.files {
+        let nobody = std::collections::BTreeSet::new();
+        let of_file = users.get(file).unwrap_or(&nobody);
+        faults.extend(users::stale(&read(file)?, of_file).iter().map(|name| {
+            format!(
+                "{}:1: the header says that `{name}` uses this file, which it does not; its users are {}",
+                file.display(),
+                of_file.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+            )
+        }));
+    }
     Ok(faults)
 }
 

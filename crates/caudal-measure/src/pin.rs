@@ -1,5 +1,6 @@
 //! The processor on which a thread runs, and its priority.
 //! Contestants and calibrations pin their threads.
+//! Used by `stalls`.
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,5 @@
 //! Histograms of the runtime for tools that read HdrHistogram.
+//! Used by `hlog`.
 
 use caudal_rt::histogram::Histogram;
 

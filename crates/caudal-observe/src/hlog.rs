@@ -1,4 +1,5 @@
 //! A snapshot as an HdrHistogram interval log (`.hlog`): one interval, a tag a class, values in nanoseconds.
+//! Used by the crate's root, `client` and `request`.
 //!
 //! `caudal plan --workload FILE.hlog` reads what [`Metric::Service`] writes.
 

@@ -1,4 +1,5 @@
 //! A recording as a Perfetto trace: for [`Draw`](crate::Draw).
+//! Used by the crate's root.
 
 use std::collections::HashMap;
 use std::io::Write;

@@ -1,4 +1,5 @@
 //! This thread's two lines. Stable Rust cannot declare initial-exec thread-locals: their addresses are computed here.
+//! Used by `critical` and `probes`.
 //!
 //! ```text
 //! fs:0 ── thread pointer ──────────────┐

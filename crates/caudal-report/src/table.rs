@@ -1,4 +1,5 @@
 //! The table of systems: how much load each one carries within the targets, or on how few cores.
+//! Used by `report` and `waits`.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
 //! Which charts a set of rows makes: tail against load and cores, slowdown, efficiency against tail.
+//! Used by `report`, `table` and `waits`.
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;

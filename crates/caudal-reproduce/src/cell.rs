@@ -1,4 +1,5 @@
 //! A simulated point with all that a statement can be judged by: replications, not only their summary.
+//! Used by `charts`, `claim`, `compare` and others.
 
 use caudal_config::{Point, Variant};
 use caudal_policy::Picos;

@@ -1,4 +1,5 @@
 //! Questions that statements are made of: one system against another, a point against a curve.
+//! Used by `policies_dynamic`, `policies_figure_10`, `policies_figure_3` and others.
 
 use caudal_stats::{Estimate, Linear};
 

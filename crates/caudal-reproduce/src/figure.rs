@@ -1,4 +1,5 @@
 //! A figure of a paper: the file that makes it, what is drawn, and what the paper says about it.
+//! Used by `figures`, `judged`, `page` and others.
 
 use caudal_report::chart::Chart;
 

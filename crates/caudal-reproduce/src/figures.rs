@@ -1,4 +1,5 @@
 //! The list of all figures, and the names that stand for them.
+//! Used by `reproduction`.
 
 use super::figure::Figure;
 use super::{

@@ -1,4 +1,5 @@
 //! A figure with its verdicts: what [`super::record`] keeps and the command prints.
+//! Used by `record` and `reproduction`.
 
 use caudal_report::chart::Chart;
 use caudal_report::{Outcome, Verdict};

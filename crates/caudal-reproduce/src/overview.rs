@@ -1,4 +1,5 @@
 //! `docs/reproduction.md`: two screens on what the papers say and what came out, a row a figure.
+//! Used by `reproduction`.
 
 use super::claims::{Claimed, claims};
 use super::notes;

@@ -1,5 +1,6 @@
 //! `docs/reproduction/`: a page for each figure, with all of its numbers, and one on how they are judged. Its overview is
 //! [`super::overview`].
+//! Used by `overview` and `reproduction`.
 
 use super::figure::{Figure, FigureKind, Source};
 use super::notes;

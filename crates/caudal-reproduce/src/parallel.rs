@@ -1,4 +1,5 @@
 //! Work on many items on several threads, for points, searches and further replications of figures.
+//! Used by `error`, `refine`, `run` and others.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,5 @@
 //! Policies paper, Figure 10: load balancing with other distributions of service times.
+//! Used by `figures`.
 
 use caudal_report::chart::Chart;
 use caudal_stats::Estimate;

@@ -1,4 +1,5 @@
 //! Policies paper, Figure 3: load balancing on a fixed number of cores.
+//! Used by `figures`.
 
 use caudal_report::Outcome;
 use caudal_report::chart::Chart;

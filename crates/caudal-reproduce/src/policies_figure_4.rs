@@ -1,4 +1,5 @@
 //! Policies paper, Figure 4: what the other load-balancing policies add to work stealing.
+//! Used by `figures`.
 
 use caudal_report::chart::Chart;
 use caudal_stats::Estimate;

@@ -1,4 +1,5 @@
 //! Policies paper, Figure 5: load balancing with core allocation for tasks of 1, 10 and 100 us.
+//! Used by `figures`.
 
 use caudal_stats::Estimate;
 

@@ -1,4 +1,5 @@
 //! Policies paper, Figure 7: core allocation with work stealing across loads, on 64 cores.
+//! Used by `figures`.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;

@@ -1,4 +1,5 @@
 //! Policies paper, Figures 6 and 9: as Figure 5a on 64 cores, and at other loads.
+//! Used by `figures`.
 
 use super::claim::{Limit, all};
 use super::figure::{Figure, FigureKind, Source, Statement};

@@ -1,4 +1,5 @@
 //! What a reproduction found, as it is kept: the pages are made of this, and of nothing else.
+//! Used by `claims`, `notes`, `overview` and others.
 //!
 //! A figure's record stands in `docs/reproduction/results/`, so that the pages can be made anew, and tested, without simulating.
 

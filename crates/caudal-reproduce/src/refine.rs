@@ -1,4 +1,5 @@
 //! Further replications for the points that open statements hang on.
+//! Used by `reproduction`.
 //!
 //! The first analysis of all figures leaves some statements undecided, mostly for want of replications of a few points.
 //! Every round asks each of them which points may decide it ([`super::claim::Want`]), takes statements in the order

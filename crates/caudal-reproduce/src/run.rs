@@ -1,4 +1,5 @@
 //! Simulating the points of a figure on several threads, keeping every replication.
+//! Used by `refine` and `reproduction`.
 
 use std::sync::Mutex;
 use std::time::Instant;

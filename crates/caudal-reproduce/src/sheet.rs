@@ -1,4 +1,5 @@
 //! A table with a title, as figures make them: printed by the command, and written into the page of the figure.
+//! Used by `figure`, `judged`, `policies_dynamic` and others.
 
 use caudal_results::table::Table;
 

@@ -1,4 +1,5 @@
 //! A figure's numbers as tables: for the terminal and for `docs/reproduction.md`.
+//! Used by `policies_dynamic`, `policies_figure_10`, `policies_figure_3` and others.
 
 use caudal_stats::Estimate;
 

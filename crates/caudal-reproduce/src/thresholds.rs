@@ -1,4 +1,5 @@
 //! Tail-control's thresholds at a point, worked out and not simulated.
+//! Used by `measured`, `run` and `figure_4`.
 
 use caudal_config::Point;
 use caudal_policy::Picos;

@@ -1,4 +1,5 @@
 //! One run with all its arrivals and completions: what happens to whom, where statistics would say only how often.
+//! Used by `measured`, `run` and `figure_15`.
 
 use caudal_config::Point;
 use caudal_policy::Picos;

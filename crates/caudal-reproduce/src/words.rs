@@ -1,4 +1,5 @@
 //! What the papers' words are taken to mean, the same in all statements. These numbers are ours.
+//! Used by `page`, `policies_dynamic`, `policies_figure_10` and others.
 
 /// "Unchanged", "does not beat": within this share.
 pub(super) const UNCHANGED: f64 = 0.02;

@@ -1,4 +1,5 @@
 //! A small table that gives up columns where a screen is narrow.
+//! Used by `lane_table` and `plan_table`.
 
 /// Between two columns.
 const GAP: usize = 2;

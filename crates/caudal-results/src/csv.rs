@@ -1,4 +1,5 @@
 //! Rows as a table of text, for spreadsheets and statistics programs; results directories hold it as `rows.csv`.
+//! Used by `directory`.
 
 use caudal_row::Row;
 use serde_json::Value;

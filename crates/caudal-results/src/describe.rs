@@ -1,4 +1,5 @@
 //! A system in words, and how many there are of something.
+//! Used by `lanes`, `plan`, `plan_table` and others.
 
 mod parallelism;
 

@@ -1,5 +1,6 @@
 //! The owner of a results directory: everything that its results depend on, as digests. A command that asks the same question
 //! goes on in the directory.
+//! Used by `directory`, `journal`, `lanes` and others.
 
 use std::fs;
 use std::path::{Path, PathBuf};

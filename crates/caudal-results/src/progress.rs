@@ -1,5 +1,6 @@
 //! The progress of something that takes long, as its listener is told it: sweeps, timelines, checks of bounds, reproductions.
 //! The command shows it as a bar.
+//! Used by `bounds`, `sweep` and `timeline`.
 
 /// News of the progress of a run; the listener is called from all of its threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
 //! The report of a sweep: its rows as charts and tables, without an answer. [`crate::ResultsDirectory`] and `caudal report` write it.
+//! Used by `directory`.
 
 use caudal_report::Report;
 use caudal_row::Row;

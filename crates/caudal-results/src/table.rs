@@ -1,4 +1,5 @@
 //! Tables for people: columns aligned, numbers with their units.
+//! Used by `lane_classes`, `lane_table`, `lanes` and others.
 
 use caudal_stats::Estimate;
 

@@ -1,5 +1,6 @@
 //! The systems that are measured, as the runtime takes them.
 //! Contests and the dispatcher's benchmark start them.
+//! Used by `contest` and `dispatcher`.
 
 use caudal_config::{ConfigError, File, Options, SystemHost, SystemPlan};
 

@@ -1,4 +1,5 @@
 //! Means and percentiles over independent replications, with intervals.
+//! Used by `paired`, `percentile_ci` and `summary`.
 //!
 //! **Estimate**: that of all values pooled. The average of the replications' percentiles would be biased by how
 //! short they are, and more replications do not cure that.

@@ -1,5 +1,6 @@
 //! The summary of one metric in a row of results.
 //! Rows are made of them.
+//! Used by `slowdown`.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};

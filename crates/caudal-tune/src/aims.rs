@@ -1,5 +1,6 @@
 //! Targets in the terms of a workload, and targets that no system can meet: no request is done before its span, nor before all cores
 //! together have done its work. Questions are checked by it, and probes are judged by it.
+//! Used by `break_even`, `candidates`, `check` and others.
 
 use caudal_config::{LatencyTarget, Limit, Metric, Statistic};
 use caudal_policy::Picos;

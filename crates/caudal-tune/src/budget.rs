@@ -1,5 +1,6 @@
 //! Effort, counted in simulated requests: wall time would change results from run to run.
 //! Every search gets one.
+//! Used by `lane_tuning`, `planning`, `question` and others.
 
 /// Requests a second that a budget in seconds stands for: two cores, the mix of systems of a plan.
 pub const REQUESTS_PER_S: u64 = 6_000_000;

@@ -1,4 +1,5 @@
 //! One system of a plan, with the parameters that it has been given so far: what is searched, judged and explained.
+//! Used by `candidates`, `cost`, `evidence` and others.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! The systems that a plan considers: the presets that the question allows, on its machine, and why the others are left out.
 //! Called when a question is checked and when a plan begins.
+//! Used by `check` and `planning`.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! A probe: one system under one load, held against the targets.
 //! Searches ask for probes.
+//! Used by `evidence`, `explain`, `lane_tuning` and others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

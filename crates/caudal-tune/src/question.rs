@@ -1,4 +1,5 @@
 //! The question that a plan answers: workload, targets, machine, systems, budget. The command and other programs fill it.
+//! Used by `aims`, `break_even`, `candidate` and others.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! Random streams, one a seed and purpose, and the choice of one of many in constant time.
 //! The samplers of service times and of arrivals draw from them; nothing else in a simulation does.
+//! Used by `arrivals::sampler`, `halves`, `service::sampler` and others.
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;

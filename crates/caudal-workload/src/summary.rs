@@ -1,5 +1,6 @@
 //! The moments and percentiles of a workload, in all and by class.
 //! `caudal workload show` and the reference of workloads print it.
+//! Used by `show`.
 
 use crate::service::Service;
 

@@ -1,5 +1,6 @@
 //! An answer on one screen, in the order in which a reader wants it: what to do, what that brings and costs, a few lines to
 //! compare, what their words mean, why, and where the rest is.
+//! Used by `exit`, `compare::show`, `lanes::show` and others.
 //!
 //! It is as wide as the terminal, but no wider than [`WIDEST`]; where nobody looks (a pipe, a file) it is that wide, too, and
 //! has no colours, so that what is kept reads as it did.

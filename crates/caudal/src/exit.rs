@@ -1,4 +1,5 @@
 //! The ends of a command: the answer no, an error as it is printed, an interruption; each with its [exit code](crate::exit_code).
+//! Used by `commands`, the crate's root, `break_even` and others.
 
 use std::fmt;
 use std::process::ExitCode;

@@ -1,4 +1,5 @@
 //! The command's exit codes, and what each means.
+//! Used by `exit`, `global`, `out` and others.
 //!
 //! | code | meaning |
 //! | --- | --- |

@@ -1,4 +1,5 @@
 //! The options and the state that all commands share: threads, precision, form of the output, the request to stop.
+//! Used by `commands`, the crate's root, `exit` and others.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

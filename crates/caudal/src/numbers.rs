@@ -1,4 +1,5 @@
 //! Numbers of the command line: what is wrong with one, and what would be right.
+//! Used by `global`, `compare`, `forks` and others.
 
 use std::str::FromStr;
 

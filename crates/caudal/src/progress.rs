@@ -1,4 +1,5 @@
 //! Progress on stderr, with the time that is left.
+//! Used by `break_even`, `compare`, `lanes` and others.
 
 use std::time::Duration;
 

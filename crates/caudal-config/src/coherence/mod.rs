@@ -1,4 +1,5 @@
 //! The combinations and values that are refused, in one table. The reader of a file refuses them, and the docs print them.
+//! Used by `costs_file`, `file`, `options` and others.
 
 mod broken;
 mod rules;

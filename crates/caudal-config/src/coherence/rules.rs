@@ -1,4 +1,5 @@
 //! The table itself: every rule, in the order in which they are judged.
+//! Used by `coherence`.
 
 use caudal_policy::Picos;
 use caudal_policy::allocation::{AllocationConfig, Grow};

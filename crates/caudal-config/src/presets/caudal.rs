@@ -1,5 +1,6 @@
 //! Caudal's own systems. Their numbers are ours: measured on a two-core virtual machine (AMD Zen 5,
 //! 2.6 GHz), where a calibration of the machine at hand is not available.
+//! Used by `presets`.
 
 use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig};

@@ -1,4 +1,5 @@
 //! Systems by name: the published ones, reference lines, and Caudal's own.
+//! Used by `plan`, `caudal`, `express` and others.
 
 mod caudal;
 mod express;

@@ -1,4 +1,5 @@
 //! Requests that fork: the schedulers of Li et al., PPoPP 2016, each a queue of requests and a deque for each core.
+//! Used by `presets`.
 
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{DefaultTbbConfig, ParallelismConfig, TailControlConfig};

@@ -1,4 +1,5 @@
 //! Systems that others have built, as the papers model them.
+//! Used by `presets`.
 
 use caudal_policy::allocation::{
     AllocationConfig, CaladanConfig, DelayRangeConfig, Grow, PerTaskConfig, ShenangoConfig, Shrink, Triggers,

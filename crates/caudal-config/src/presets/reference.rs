@@ -1,4 +1,5 @@
 //! Rows of the papers' figures, and lines that nobody can build.
+//! Used by `presets`.
 
 use caudal_policy::Picos;
 use caudal_policy::allocation::AllocationConfig;

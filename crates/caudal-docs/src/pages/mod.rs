@@ -1,4 +1,5 @@
 //! The pages of `docs/reference`.
+//! Used by the crate's root.
 
 mod file_format;
 mod output;

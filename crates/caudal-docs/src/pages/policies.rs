@@ -1,4 +1,5 @@
 //! `policies.md`: every policy by its own documentation, and what does not go together.
+//! Used by `pages` and `file_format`.
 
 use std::path::{Path, PathBuf};
 

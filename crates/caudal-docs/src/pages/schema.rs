@@ -1,4 +1,5 @@
 //! The schema of the file, as tables of keys.
+//! Used by `file_format`.
 
 use serde_json::{Map, Value};
 

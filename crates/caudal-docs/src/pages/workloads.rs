@@ -1,4 +1,5 @@
 //! `workloads.md`: the workloads that have a name.
+//! Used by `pages`.
 
 use caudal_workload::{PERCENTILES, Part, named};
 

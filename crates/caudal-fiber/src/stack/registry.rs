@@ -1,4 +1,5 @@
 //! Registry of the stacks of this process, for signal handlers: a list that only grows, read without a lock.
+//! Used by `overflow` and `slab`.
 //!
 //! ```text
 //!   HEAD ──▶ entry ──▶ entry ──▶ … ──▶ null        entries are never freed, but used again

@@ -1,4 +1,5 @@
 //! Stacks that are idle at another worker than the one that has mapped them, because a started request has moved.
+//! Used by `limit` and `stack::pool`.
 //!
 //! A slab is unmapped when all of its stacks are idle and together. So a worker leaves here the stacks that are not its own, pools take theirs from here
 //! before they map more and when they trim, and a pool that ends leaves here the slabs that it could not unmap: each end unmaps those whose

@@ -1,4 +1,5 @@
 //! The switch of x86-64 (System V's calling convention).
+//! Used by `control`, `coroutine` and `overflow`.
 //!
 //! ```text
 //!   a stack that was left                     a stack on which nothing has run

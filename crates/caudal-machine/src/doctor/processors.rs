@@ -1,5 +1,6 @@
 //! Processors: how many, how fast, whose.
 //! One of the doctor's checks.
+//! Used by `doctor`.
 
 use super::Severity::{Note, Serious, Warning};
 use super::{Finding, MachineFacts};

@@ -1,4 +1,5 @@
 //! Directory of sockets, and why nobody else can put any there.
+//! Used by `socket`, `client` and `server`.
 
 use std::ffi::OsStr;
 use std::fs;

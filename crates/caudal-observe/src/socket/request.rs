@@ -1,4 +1,5 @@
 //! Questions of clients, and the answers.
+//! Used by `server`.
 
 use std::time::Duration;
 

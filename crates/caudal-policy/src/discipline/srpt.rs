@@ -1,4 +1,5 @@
 //! Shortest remaining processing time first, with preemption on arrival.
+//! Used by `discipline` and `any`.
 //!
 //! ## What it does
 //! The tasks that need the least further service run. A new one that needs less than a running one

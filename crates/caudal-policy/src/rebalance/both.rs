@@ -1,4 +1,5 @@
 //! Work stealing and work shedding at once.
+//! Used by `rebalance`.
 //!
 //! ## What it does
 //! Idle workers walk as in [`WorkStealing`]; overloaded ones flag others as in

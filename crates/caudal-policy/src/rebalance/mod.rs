@@ -1,4 +1,5 @@
 //! Rebalance: a worker is idle, or overloaded; move tasks between pools?
+//! Used by `both`, `none`, `work_shedding` and others.
 
 mod both;
 mod none;

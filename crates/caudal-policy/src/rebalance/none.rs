@@ -1,4 +1,5 @@
 //! No rebalancing: a task stays where it was put.
+//! Used by `rebalance`.
 //!
 //! ## What it does
 //! Nothing.

@@ -1,4 +1,5 @@
 //! From values to positions, and where the ticks go: 1-2-5 steps, or decades.
+//! Used by `chart`, `views`, `draw` and others.
 
 use serde::{Deserialize, Serialize};
 

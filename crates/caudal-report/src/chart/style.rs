@@ -1,4 +1,5 @@
 //! Colours, markers and escaping: the style that the report and single files share.
+//! Used by `report`, `draw`, `draw::file` and others.
 
 use super::Ink;
 

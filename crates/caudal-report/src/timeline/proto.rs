@@ -1,4 +1,5 @@
 //! The part of Perfetto's trace format that timelines need, by hand.
+//! Used by `timeline`.
 //!
 //! Names and field numbers are those of Perfetto's public protocol (`perfetto/trace/trace.proto`,
 //! `trace_packet.proto`, `track_event/track_descriptor.proto`, `track_event/track_event.proto`,

@@ -1,4 +1,5 @@
 //! Judging: a statement is made of claims about numbers with intervals, and claims are true, false or open.
+//! Used by `compare`, `policies_dynamic`, `policies_figure_10` and others.
 //!
 //! A statement about many places ("at every number of cores") asks many questions at once, and what is open may be
 //! analysed again after more replications ([`super::refine`]). All its intervals hold jointly: each is computed at

@@ -1,4 +1,5 @@
 //! Statements: what follows from the claims that they are made of, and what may decide those that are open.
+//! Used by `compare`, `figure`, `policies_dynamic` and others.
 
 use caudal_report::Outcome;
 use caudal_stats::Estimate;

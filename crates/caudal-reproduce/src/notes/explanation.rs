@@ -1,5 +1,6 @@
 //! What was found when a statement was looked into: words, and what their numbers are from. The notes of each paper are made of it,
 //! and [`super`] shows them on the figures' pages.
+//! Used by `notes`, `policies`, `q_zilla` and others.
 
 use super::kept::{Kept, Missing};
 use super::marks::{Origin, Piece, pieces};

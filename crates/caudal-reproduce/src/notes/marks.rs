@@ -1,5 +1,6 @@
 //! The words of a note, in which every number has a mark that says where it is from. Notes are written so, pages show them without
 //! the marks ([`super::explanation`]), and a test refuses numbers without one.
+//! Used by `explanation`.
 //!
 //! | mark | where the number is from |
 //! | --- | --- |

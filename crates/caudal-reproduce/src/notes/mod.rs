@@ -1,5 +1,6 @@
 //! Notes: what was looked into where a statement did not come out, and what is not judged. [`super::page`] shows them on the figures'
 //! pages, [`super::overview`] at its end.
+//! Used by `overview`, `page`, `policies` and others.
 //!
 //! A note's numbers are looked up in the results that are kept ([`kept`]). One that is not in there has a mark ([`marks`]) that says
 //! where it is from.

@@ -1,4 +1,5 @@
 //! Notes on the statements of the tail-control paper. [`super`] puts them on the figures' pages.
+//! Used by `notes`.
 
 use caudal_results::table::digits;
 

@@ -1,4 +1,5 @@
 //! Averages over services: the paper's improvements "on average".
+//! Used by `figure_1`, `figure_8` and `figure_9`.
 
 use caudal_stats::Estimate;
 

@@ -1,4 +1,5 @@
 //! Figure 1: one queue for each context, for each core, or for all.
+//! Used by `figures`.
 
 use super::super::claim::{Limit, Needs, all, judge};
 use super::super::figure::{Figure, FigureKind, Statement};

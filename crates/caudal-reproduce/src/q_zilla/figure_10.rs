@@ -1,4 +1,5 @@
 //! Figure 10: how often requests are preempted.
+//! Used by `figures`.
 
 use caudal_stats::Estimate;
 

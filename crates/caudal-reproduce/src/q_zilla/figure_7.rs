@@ -1,4 +1,5 @@
 //! Figure 7: how many contexts are best at which load.
+//! Used by `figures`.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;

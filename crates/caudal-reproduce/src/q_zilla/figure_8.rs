@@ -1,4 +1,5 @@
 //! Figure 8: organizations of 2, 4 and 8 servers, preemption at no cost.
+//! Used by `figures`.
 
 use caudal_report::chart::Chart;
 

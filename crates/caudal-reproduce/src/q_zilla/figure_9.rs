@@ -1,4 +1,5 @@
 //! Figure 9: cores with 2, 4 and 8 hardware contexts.
+//! Used by `figures`.
 
 use caudal_report::chart::Chart;
 

@@ -1,4 +1,5 @@
 //! Two loads between which the limit lies.
+//! Used by `search`.
 
 /// No load is tried beyond these.
 const LOADS: (f64, f64) = (0.01, 1.0);

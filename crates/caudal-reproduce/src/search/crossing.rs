@@ -1,4 +1,5 @@
 //! Where a line between two rates crosses the limit, and how well that is known.
+//! Used by `measured`, `run`, `search` and others.
 
 use caudal_stats::{Estimate, Linear, Replicated};
 

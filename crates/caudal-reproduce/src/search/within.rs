@@ -1,4 +1,5 @@
 //! What is to be kept at the highest rate: a limit on the 99.9th percentile of all requests, or of those of a class.
+//! Used by `figure`, `search`, `crossing` and others.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
 //! Beyond the paper: what tail-control may gain by more than it has, and what no order of requests gets past.
+//! Used by `figures`.
 
 use super::super::claim::{Ask, Finding, Limit, all};
 use super::super::figure::{Figure, FigureKind, Source, Statement, Study};

@@ -1,4 +1,5 @@
 //! Beyond the paper: thresholds that are worked out anew while rate and work drift.
+//! Used by `figures`.
 
 use caudal_policy::Picos;
 

@@ -1,4 +1,5 @@
 //! Figure 10: requests of which a tenth is done one after the other.
+//! Used by `figures`.
 
 use super::super::claim::{Ask, Finding, all};
 use super::super::figure::{Figure, FigureKind, Source, Statement, Study};

@@ -1,4 +1,5 @@
 //! Figure 11: thresholds that were worked out for other work than there is.
+//! Used by `figures`.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;

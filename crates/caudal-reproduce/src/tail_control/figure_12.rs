@@ -1,4 +1,5 @@
 //! Figure 12: how much load is within a target at the 99.5th percentile.
+//! Used by `figures`.
 
 use caudal_policy::Picos;
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};

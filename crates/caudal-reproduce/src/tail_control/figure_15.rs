@@ -1,4 +1,5 @@
 //! Figure 15: what tail-control does, request by request.
+//! Used by `figures`.
 
 use caudal_policy::Picos;
 use caudal_report::chart::{Axis, Chart, Level, Plot, Point, Series, Spread, Unit};

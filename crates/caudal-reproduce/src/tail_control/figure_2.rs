@@ -1,4 +1,5 @@
 //! Figure 2: two kinds of requests, short and long tails.
+//! Used by `figures`.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 

@@ -1,4 +1,5 @@
 //! Figure 4: thresholds by the number of active requests.
+//! Used by `figures`.
 
 use caudal_policy::Picos;
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};

@@ -1,4 +1,5 @@
 //! Figure 6: the work of a web search at three loads.
+//! Used by `figures`.
 
 use super::super::claim::{Ask, Finding, all, each};
 use super::super::figure::{Figure, FigureKind, Statement, Study};

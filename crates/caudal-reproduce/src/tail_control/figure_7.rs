@@ -1,4 +1,5 @@
 //! Figure 7: the work of option pricing at three loads.
+//! Used by `figures`.
 
 use super::super::claim::{Finding, Limit, Needs, all, judge};
 use super::super::figure::{Figure, FigureKind, Statement, Study};

@@ -1,4 +1,5 @@
 //! Figure 8: log-normal work at three loads.
+//! Used by `figures`.
 
 use super::super::claim::{Finding, all};
 use super::super::figure::{Figure, FigureKind, Statement, Study};

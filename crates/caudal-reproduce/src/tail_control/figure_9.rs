@@ -1,4 +1,5 @@
 //! Figure 9: gaps that vary more than a Poisson process's.
+//! Used by `figures`.
 
 use super::super::claim::Finding;
 use super::super::figure::{Figure, FigureKind, Source, Statement, Study};

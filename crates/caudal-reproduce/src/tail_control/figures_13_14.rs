@@ -1,5 +1,6 @@
 //! Figures 13 and 14: Figures 6c and 8c with two more systems, the library's own scheduler and a tail-control that knows
 //! the work of requests.
+//! Used by `figures`.
 
 use super::super::claim::{Ask, Finding, Limit, all};
 use super::super::figure::{Figure, FigureKind, Source, Statement, Study};

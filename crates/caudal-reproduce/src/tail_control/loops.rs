@@ -1,4 +1,5 @@
 //! Beyond the paper: how much it matters how many parallel loops a request is.
+//! Used by `figures`.
 
 use super::super::claim::{Ask, Finding, Limit, all};
 use super::super::figure::{Figure, FigureKind, Source, Statement, Study};

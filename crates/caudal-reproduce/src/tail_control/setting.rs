@@ -1,4 +1,5 @@
 //! Settings: a load, and a target latency there.
+//! Used by `tail_control`, `beyond`, `drift` and others.
 
 use caudal_policy::Picos;
 

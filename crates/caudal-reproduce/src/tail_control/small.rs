@@ -1,4 +1,5 @@
 //! Beyond the paper: requests so short that a fork costs as much as what is forked.
+//! Used by `figures`.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;

@@ -1,4 +1,5 @@
 //! Figure 1: slowdown with different quanta.
+//! Used by `figures`.
 
 use caudal_report::Outcome;
 use caudal_report::chart::{Chart, Level};

@@ -1,4 +1,5 @@
 //! Figure 16: how many cores a dispatcher keeps within a tenth of a quantum.
+//! Used by `figures`.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::{Estimate, Linear};

@@ -1,4 +1,5 @@
 //! Figure 2: the highest rate within a slowdown of 10, with different quanta and overheads.
+//! Used by `figures`.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;

@@ -1,4 +1,5 @@
 //! Figure 4: long jobs under centralised and two-level scheduling.
+//! Used by `figures`.
 
 use caudal_report::chart::Chart;
 

@@ -1,4 +1,5 @@
 //! Figures 5 to 12: what the paper says of latencies where no rate is named.
+//! Used by `figures`.
 
 use caudal_report::chart::{Axis, Chart, Mark, Plot, Point, Series, Spread, Unit};
 

@@ -1,4 +1,5 @@
 //! Highest rates of systems beside each other: what Figures 5 to 12 come to.
+//! Used by `figure_16`, `figures_5_12` and `latencies`.
 
 use caudal_report::chart::{Axis, Chart, Mark, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;

@@ -1,4 +1,5 @@
 //! What each class of requests gets from each system that lanes are held against: a table of the report, and of `--explain`.
+//! Used by `lanes`.
 
 use caudal_report::PlainTable;
 use caudal_tune::lanes::{JudgedSystem, LanesAnswer};

@@ -1,5 +1,6 @@
 //! The systems that lanes are held against beside each other, and the meaning of the words and marks in those tables: on the screen and in
 //! the report.
+//! Used by `lanes`.
 
 use caudal_stats::Estimate;
 use caudal_tune::lanes::{Drifted, JudgedSystem, LanesAnswer, LanesQuestion};

@@ -1,4 +1,5 @@
 //! Parallelism policies in words: which workers may take the tasks that a request forks.
+//! Used by `describe`.
 
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{DequeEnd, ParallelismConfig, TailControlConfig};

@@ -1,5 +1,6 @@
 //! Fidelity: does the simulator, with the costs of this machine, say what the runtime does on it?
 //! `make fidelity` runs it.
+//! Used by `measured`.
 //!
 //! The same mixes of requests with the same arrivals: run by the runtime for about a second, several rounds, and simulated under
 //! the same policy with what was measured of its parts: the `[costs]` of this machine, stalls included, and how long the handlers

@@ -1,5 +1,6 @@
 //! The measured workloads, simulated with the costs of this machine and reported in the same form: what the simulator says of each request is a
 //! trace like that of a run, and goes through the same filter.
+//! Used by `fidelity`.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! Service times of the handlers by themselves, which the simulator has to be told.
 //! Measured in every round, by a run to completion.
+//! Used by `fidelity`.
 //!
 //! The same requests on the same runtime, run to completion: from its first instruction to its last one a handler has the core,
 //! and its probes are never due. A nominal time would leave out what such a run shows: the probes between its chunks, and the lines

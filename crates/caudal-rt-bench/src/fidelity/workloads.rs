@@ -1,5 +1,6 @@
 //! The workloads that are run and simulated: classes of one service time each, because that is what a contestant runs.
 //! The fidelity run takes its table from here.
+//! Used by `fidelity`, `measured`, `predicted` and others.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,4 +1,5 @@
 //! A runtime: its threads from start to shutdown, and submissions.
+//! Used by `bench`.
 
 use std::any::Any;
 use std::path::Path;

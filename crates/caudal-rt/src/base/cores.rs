@@ -1,4 +1,5 @@
 //! Processors of threads, and threads that prepare themselves before others begin.
+//! Used by `bench`, `beside` and `start`.
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;

@@ -1,4 +1,5 @@
 //! The system call `futex`, by which threads sleep on a word and are woken.
+//! Used by `helper`, `sleep`, `sleeper` and others.
 
 use std::ptr;
 use std::time::Duration;

@@ -1,4 +1,5 @@
 //! A thread's sleep, until a time: however many signals come meanwhile, it ends.
+//! Used by `raw`, `runtime`, `time` and others.
 //!
 //! `std::thread::sleep` sleeps for a span, and after each signal anew for what the kernel says is left of it. That has the slack of the
 //! thread's timers in it (50 µs by default), so under a timer of 50 µs, as profilers have, it never gets less.

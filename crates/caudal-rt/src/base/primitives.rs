@@ -1,4 +1,5 @@
 //! The atomics, locks and threads of this crate: every concurrent module takes them from here, so that loom can take their place.
+//! Used by `helper`.
 
 #[cfg(loom)]
 #[allow(unused_imports)]

@@ -1,4 +1,5 @@
 //! Sections of the runtime's own code in which no probe yields, and whether the caller is on a coroutine at all.
+//! Used by `channel`, `context`, `carry` and others.
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,5 @@
 //! Lines that the runtime writes to standard error, each whole: see [`caudal_fiber::message`].
+//! Used by `runtime`, `fork`, `sink` and others.
 
 /// Writes a line, which begins with `caudal: `, to standard error.
 macro_rules! say {

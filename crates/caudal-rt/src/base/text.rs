@@ -1,4 +1,5 @@
 //! `Debug` of the crate's errors: their text, with causes.
+//! Used by `kernel::error`, `class`, `failure` and others.
 
 use std::fmt;
 

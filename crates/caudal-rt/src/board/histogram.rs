@@ -1,4 +1,5 @@
 //! Latency histograms that one thread writes on the request path and any thread reads at any time.
+//! Used by `measured`, `json` and `plain`.
 //!
 //! ```text
 //! value          bucket width   buckets

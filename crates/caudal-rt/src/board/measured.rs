@@ -1,4 +1,5 @@
 //! Measurements of every class, which workers make on the request path.
+//! Used by `shared`, `kernel::worker` and `snapshot`.
 //!
 //! ```text
 //! line 0   queueing     service     plain     ┐ sum, largest value and buckets' address of each histogram;

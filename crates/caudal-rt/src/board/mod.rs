@@ -1,4 +1,5 @@
 //! The board: what workers publish, with plain stores to lines of their own, and anybody reads. Each part names its writer.
+//! Used by `runtime`, `dispatcher`, `shared` and others.
 
 pub mod histogram;
 pub(crate) mod log;

@@ -1,4 +1,5 @@
 //! Findings of the watchdog on each worker.
+//! Used by `board` and `shared`.
 
 use std::sync::atomic::AtomicU64;
 

@@ -1,4 +1,5 @@
 //! Garbage collectors of the program: a runtime warns, when it starts, of one that does not know the stacks of requests.
+//! Used by `start`.
 
 use std::arch::asm;
 use std::ffi::c_void;

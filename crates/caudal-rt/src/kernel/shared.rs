@@ -1,4 +1,5 @@
 //! State that the threads of one runtime, and the handles of its requests, share.
+//! Used by `bench`, `runtime`, `stats` and others.
 
 use std::os::fd::BorrowedFd;
 use std::sync::atomic;

@@ -1,4 +1,5 @@
 //! A thread that waits to be told, by one word: the half of [`Parker`](crate::sync) that the helper knows.
+//! Used by `helper` and `parker`.
 //!
 //! ```text
 //!            who waits                       who wakes

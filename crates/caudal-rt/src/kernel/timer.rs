@@ -1,4 +1,5 @@
 //! Times at which coroutines of a worker want to be woken: an ordered set, which only the worker's thread touches.
+//! Used by `context`.
 //!
 //! Not a heap: a coroutine that is woken earlier takes its time out again, and most times of locks and channels never come. In a heap they
 //! would stay until they are due.

@@ -1,4 +1,5 @@
 //! Classes of requests: a name each. Measurements of them are in [`crate::api::stats`].
+//! Used by `task`, `bench`, `runtime` and others.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU16, Ordering};

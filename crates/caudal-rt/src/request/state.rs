@@ -1,5 +1,6 @@
 //! The state word of a request: phase, flags, references and place in one atomic word. Every transition is a method here; the
 //! [cell](super::cell) holds one, and nobody else knows its bits.
+//! Used by `board`, `bench`, `source` and others.
 //!
 //! ```text
 //!  63      32 31        16 15 14 13     11 10       8 7            3 2     0

@@ -1,4 +1,5 @@
 //! List of waiters, for all locks and channels: intrusive, first in, first out, under a small spin lock.
+//! Used by `sync`, `condvar`, `gate` and others.
 //!
 //! ```text
 //!            ┌───────── on the stack of a waiter each ─────────┐

@@ -1,4 +1,5 @@
 //! Locks, channels and the like that park the coroutine and never its worker.
+//! Used by `condvar`, `gate`, `list` and others.
 //!
 //! | instead of | take | because |
 //! | --- | --- | --- |

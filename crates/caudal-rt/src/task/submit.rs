@@ -1,4 +1,5 @@
 //! Submissions: a request is made, placed, and answered with a handle; or refused, with its closure.
+//! Used by `task`, `runtime` and `scope`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

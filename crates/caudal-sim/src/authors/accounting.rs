@@ -1,4 +1,5 @@
 //! The record of a run: latencies of the requests that count, and the time of the cores by its use.
+//! Used by `authors` and `machine`.
 
 use caudal_stats::OverloadCheck;
 use caudal_stats::mser::Mser5;

@@ -1,4 +1,5 @@
 //! Cores, queues, and the order of what happens.
+//! Used by `authors`, `allocate`, `choose` and others.
 //!
 //! Time is a whole number of ns. What happens at one of them, `t`, happens in this order, and means the ns
 //! that ends at `t`:

@@ -1,4 +1,5 @@
 //! A [`Run`] in the terms of the published simulator: whole ns, and only what it can do.
+//! Used by `authors`, `allocate`, `machine` and others.
 
 use caudal_config::{Costs, System};
 use caudal_policy::Picos;

@@ -1,4 +1,5 @@
 //! The requests of a run, in whole ns.
+//! Used by `authors`, `accounting`, `choose` and others.
 //!
 //! Gaps are floored one by one, so that several requests may arrive at one time; services are floored and
 //! drawn again while that gives 0. Both bias the load upwards, by 0.25 % at 8 cores and more with more.

@@ -1,4 +1,5 @@
 //! The event engine: loops that drive the policies of `caudal-policy` in virtual time.
+//! Used by `experiment`.
 //!
 //! | module | what |
 //! | --- | --- |

@@ -1,4 +1,5 @@
 //! Recorded arrivals: a stretch of time as it was, and no steady state.
+//! Used by `experiment`.
 //!
 //! Every replication plays the file from its first arrival to its last, into a system that begins empty, and measures all
 //! of them: what is reported is about this file, its busy parts included. A part of it would be about that part, and where

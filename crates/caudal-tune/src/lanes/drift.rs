@@ -1,5 +1,6 @@
 //! The answer of a search for lanes under other workloads than the one that it was made for.
 //! Called after the answer has been judged.
+//! Used by `lanes` and `explain`.
 //!
 //! Lanes that are made for it are found as the answer was: on one half of its measured values, if there are any. All are
 //! judged on the other half, on requests that no search has seen, and held against each other on the same ones.

@@ -1,5 +1,6 @@
 //! The answer of a search for lanes in sentences.
 //! Called when the answer has been judged.
+//! Used by `lanes` and `short`.
 
 use caudal_config::{LatencyStatistic, Metric, Statistic};
 use caudal_stats::Estimate;

@@ -1,6 +1,7 @@
 //! The grid of cutoffs: high quantiles of the service times (Mirhosseini et al., HPCA 2020, section 5), and
 //! between them where they lie far apart.
 //! Called once a search.
+//! Used by `lanes`, `climb` and `question`.
 
 use caudal_policy::Picos;
 use caudal_workload::Service;

@@ -1,5 +1,6 @@
 //! Judgement of a layout and of its rivals, on requests that no search has seen.
 //! Called when a search for lanes has ended, and for drifts.
+//! Used by `lanes`, `drift`, `explain` and others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

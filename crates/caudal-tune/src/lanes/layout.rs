@@ -1,5 +1,6 @@
 //! Lanes of a pool: where they end, and how many servers each is entitled to.
 //! Everything in a search for lanes is about one.
+//! Used by `lane_tuning`, `lanes`, `climb` and others.
 
 use std::fmt;
 

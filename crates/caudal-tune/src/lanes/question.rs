@@ -1,4 +1,5 @@
 //! The question that a search for lanes answers. The command and a plan fill it.
+//! Used by `lane_tuning`, `lanes`, `drift` and others.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! A race between layouts: a layout that is certainly behind drops out, the rest run on.
 //! Every step of the climb is one.
+//! Used by `climb`.
 
 use caudal_policy::Picos;
 use caudal_sim::experiment::Results;

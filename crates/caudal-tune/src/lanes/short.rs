@@ -1,4 +1,5 @@
 //! Lanes on one screen: what to run, what that gives and costs, and how sure it is. `explain` has the rest.
+//! Used by `lanes`.
 
 use serde::Serialize;
 

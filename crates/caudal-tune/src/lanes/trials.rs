@@ -1,5 +1,6 @@
 //! Simulations of layouts under trial, all of them on the same requests.
 //! Races run them.
+//! Used by `lanes`, `climb` and `race`.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

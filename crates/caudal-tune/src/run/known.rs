@@ -1,5 +1,6 @@
 //! Knowledge of a system after a step of a plan, in the form in which a journal keeps it: written by the entry of that system
 //! and read again when the plan is started anew.
+//! Used by `entry`.
 
 use caudal_sim::row::Row;
 use caudal_sim::steady::Overheads;

@@ -1,5 +1,6 @@
 //! The search for how far one system gets: a bisection whose oracle is a simulation.
 //! Every step of a plan narrows searches.
+//! Used by `evidence`, `explain`, `lane_tuning` and others.
 
 mod known;
 mod scale;

@@ -1,5 +1,6 @@
 //! The meaning of a hardness: a load, or a number of workers.
 //! A search bisects over hardnesses and asks here for loads.
+//! Used by `search` and `known`.
 
 use crate::bisect::Span;
 use crate::candidate::{Candidate, Spot};

@@ -1,5 +1,6 @@
 //! Arrival processes: their specs in policy files, and their compiled form.
 //! The configuration compiles a spec; the simulator and measured runs take samplers of it.
+//! Used by `convert`, `profile`, `arrivals::read` and others.
 
 mod profile;
 mod read;

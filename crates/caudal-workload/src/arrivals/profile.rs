@@ -1,5 +1,6 @@
 //! Rates that change over time in a cycle: a polygon, of which steps are the case without slopes.
 //! The compiled form of a cyclic arrival process; its sampler asks for the rate at a time.
+//! Used by `arrivals` and `sampler`.
 
 use super::{OfferedAt, RampPoint, Step};
 use crate::error::WorkloadError;

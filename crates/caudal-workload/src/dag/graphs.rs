@@ -1,5 +1,6 @@
 //! The graphs of a service's requests: one that is the same for all, or one of those that were recorded.
 //! A service holds them, and the simulator asks for the graph of a request.
+//! Used by `service` and `graphs`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
 //! Tasks in an order in which they can be done.
+//! Used by `graphs`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,5 +1,6 @@
 //! A file or standard input that a thread reads ahead. [`super::source`] opens every input here; a build without the feature `host` has
 //! neither files nor threads, and refuses them.
+//! Used by `show` and `source`.
 
 /// Bytes that are read at once.
 pub(super) const CHUNK: usize = 256 << 10;

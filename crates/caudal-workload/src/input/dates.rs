@@ -1,4 +1,5 @@
 //! Dates with a time of day, and numbers that can only be epochs: the readers of arrivals and of beginnings and ends ask both.
+//! Used by `between`, `spans`, `differences` and others.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;

@@ -1,4 +1,5 @@
 //! Files of recorded fork/join graphs: a task a line.
+//! Used by `input`, `recognise` and `graphs`.
 //!
 //! ```text
 //! request,task,work_ns,after

@@ -1,5 +1,6 @@
 //! Readers of files with measured times, in the formats of the tools that measure.
 //! Specs of services and of arrivals read through them, and `caudal workload convert`.
+//! Used by `arrivals`, `convert`, `service` and others.
 //!
 //! * [`source`]: the bytes, of a file, a pipe or standard input, gzip, zstd or plain.
 //! * [`recognise`]: what they are, by their content.

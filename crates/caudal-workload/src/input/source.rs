@@ -1,5 +1,6 @@
 //! The bytes of an input: a file, a pipe or standard input, gzip or zstd or neither, as they come.
 //! Every reader reads through it; the recogniser sees its head.
+//! Used by `convert`, `json`, `recognise` and others.
 //!
 //! A thread reads ahead ([`super::ahead`]), so that a request to stop is heard while a pipe is silent. The bytes that were read are not
 //! kept: memory does not grow with the file.

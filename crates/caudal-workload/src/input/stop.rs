@@ -1,4 +1,5 @@
 //! The request to stop, which everything that reads an input asks now and then. The command sets its flag on Ctrl-C.
+//! Used by `json`, `logs`, `source` and others.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

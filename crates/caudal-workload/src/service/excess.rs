@@ -1,5 +1,6 @@
 //! The rest of requests that have been served for a while: the load of the lanes that they move on to.
 //! The search for lanes and the arithmetic of targets ask.
+//! Used by `sizes`.
 
 use statrs::function::erf::erfc;
 use statrs::function::gamma::gamma_ur;

@@ -1,5 +1,6 @@
 //! Suspicious facts about measured values. They are pointed out; nothing is ever dropped.
 //! Compilation of a file collects them, `caudal workload show` prints them.
+//! Used by `service`, `show`, `compile` and others.
 //!
 //! The rule for outliers, per class of at least 20 values: let the *bulk* be all but the largest
 //! max(5, n/1000) values (so for large classes it ends at the p99.9). A value is an outlier if it is more

@@ -1,5 +1,6 @@
 //! Compiled service times: a weighted choice between simple shapes, or a sequence to replay.
 //! Specs compile into it; simulations, searches and reports take it.
+//! Used by `plot`, `show`, `summary` and others.
 
 mod excess;
 mod findings;

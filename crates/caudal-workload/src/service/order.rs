@@ -1,5 +1,6 @@
 //! The dispersion of the work of many rows in a row, which their order decides.
 //! Services that replay rows and findings about rows ask.
+//! Used by `findings`.
 
 use super::Sequence;
 

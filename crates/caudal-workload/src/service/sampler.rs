@@ -1,5 +1,6 @@
 //! Streams of demands, one a seed, drawn a batch at a time.
 //! The simulator and the schedules of measured runs draw from them.
+//! Used by `service`, `spec`, `compile` and others.
 
 use std::sync::Arc;
 

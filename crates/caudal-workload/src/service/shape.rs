@@ -1,5 +1,6 @@
 //! The simple shapes that every workload is made of, with their exact moments, distribution and draws.
 //! Services and their samplers are weighted choices between them.
+//! Used by `service`, `excess`, `fitted` and others.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! Classes by size, for services that do not tell short and long requests apart.
 //! The search for lanes asks for a service with such classes.
+//! Used by `service` and `sampler`.
 
 use std::sync::Arc;
 

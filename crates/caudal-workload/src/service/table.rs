@@ -1,5 +1,6 @@
 //! Measured service times: sorted values, histogram buckets, and sequences that are replayed.
 //! Shapes hold them; compilation of files makes them.
+//! Used by `service`, `excess`, `fitted` and others.
 
 use crate::rng::{Alias, below};
 

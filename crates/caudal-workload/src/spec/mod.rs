@@ -1,5 +1,6 @@
 //! Specs of service times, as policy files have them: a name, a distribution, a file or percentiles.
 //! The configuration holds a spec and compiles it.
+//! Used by `convert`, `show`, `compile` and others.
 
 mod compile;
 mod graphs;

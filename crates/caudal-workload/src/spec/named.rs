@@ -1,5 +1,6 @@
 //! Workloads with names, each with the source of its numbers.
 //! A spec that is a name is looked up here, and `caudal workload list` prints them.
+//! Used by `show` and `compile`.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
 //! The arguments that say what arrives: `--workload`, and how its file is to be read. Most commands have them.
+//! Used by `compare`, `lanes`, `plan` and others.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

@@ -1,4 +1,5 @@
 //! `caudal break-even FILE`: how many hardware contexts of a core are best at which rate.
+//! Used by `commands`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

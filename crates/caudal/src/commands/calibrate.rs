@@ -1,4 +1,5 @@
 //! `caudal calibrate`: what this machine costs a scheduler, as the `[costs]` that the simulator reads.
+//! Used by `commands`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

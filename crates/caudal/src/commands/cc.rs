@@ -1,4 +1,5 @@
 //! `caudal cc` and `caudal c++`: clang with probes.
+//! Used by `commands` and the crate's root.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

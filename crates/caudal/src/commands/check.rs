@@ -1,4 +1,5 @@
 //! `caudal check FILE`: is the file right, and what would it simulate?
+//! Used by `commands`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

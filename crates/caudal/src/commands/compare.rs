@@ -1,4 +1,5 @@
 //! `caudal compare A B`: two systems on the same requests.
+//! Used by `commands`.
 
 mod show;
 

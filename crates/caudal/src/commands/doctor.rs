@@ -1,4 +1,5 @@
 //! `caudal doctor`: what on this machine spoils latency, and what to do.
+//! Used by `commands`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

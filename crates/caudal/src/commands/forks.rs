@@ -1,4 +1,5 @@
 //! The arguments that say how a request forks: `--loops` and `--serial`. Commands with a workload have them.
+//! Used by `arrives` and `plan`.
 
 use clap::Args;
 

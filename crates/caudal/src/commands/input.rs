@@ -1,4 +1,5 @@
 //! How a file of service times is to be read, and what is asked where it does not say.
+//! Used by `arrives`, `lanes`, `threshold` and others.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, IsTerminal as _};

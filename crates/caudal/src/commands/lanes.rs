@@ -1,4 +1,5 @@
 //! `caudal lanes`: where lanes should end for a service, and how many servers each should be entitled to.
+//! Used by `commands`.
 
 mod show;
 

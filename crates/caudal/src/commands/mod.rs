@@ -1,4 +1,5 @@
 //! The commands, one file each.
+//! Used by the crate's root.
 
 mod arrives;
 mod break_even;

@@ -1,4 +1,5 @@
 //! `caudal plan`: which system, with which parameters, carries the most load, or needs the fewest cores?
+//! Used by `commands`.
 
 mod all;
 mod show;

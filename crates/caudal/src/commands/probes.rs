@@ -1,4 +1,5 @@
 //! `caudal probes FILE`: where a compiler put probes, and what it left alone.
+//! Used by `commands`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,5 +1,6 @@
 //! `caudal record`: what the functions of a program take, or what lies between two of its static probes, without editing
 //! it: by bpftrace, whose script it prints and, where that is permitted, runs.
+//! Used by `commands`.
 //!
 //! The kernel stops a thread at the beginning and at the end of every request, which costs a microsecond or two each time.
 //! What that is here is measured, and said with what was recorded.

@@ -1,4 +1,5 @@
 //! `caudal report DIR`: the HTML report of a results directory.
+//! Used by `commands`.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

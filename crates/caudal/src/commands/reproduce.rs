@@ -1,4 +1,5 @@
 //! `caudal reproduce [NAME|all]...`: the figures of the papers, and what became of their statements.
+//! Used by `commands`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,5 @@
 //! `caudal sim FILE`: simulate everything that a file asks for.
+//! Used by `commands`.
 
 use std::collections::BTreeSet;
 use std::io::BufWriter;

@@ -1,4 +1,5 @@
 //! `caudal systems`: the systems that have a name.
+//! Used by `commands`.
 
 use std::process::ExitCode;
 

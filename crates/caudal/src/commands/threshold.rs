@@ -1,4 +1,5 @@
 //! `caudal threshold`: from how much work on tail-control gives a parallel request up, by the number of active requests.
+//! Used by `commands`, `threshold::report`, `threshold::show` and others.
 
 mod report;
 mod show;

@@ -1,4 +1,5 @@
 //! `caudal top`: what a running runtime does, live in a terminal, or as a table or JSON lines.
+//! Used by `commands` and `live`.
 
 mod lines;
 mod live;

@@ -1,4 +1,5 @@
 //! `caudal workload`: look at distributions of service times, and write what tools wrote as files of this project.
+//! Used by `commands`.
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write as _};

@@ -1,4 +1,5 @@
 //! From a plot to SVG.
+//! Used by `report`, `band`, `draw::file` and others.
 //!
 //! What the report's script relies on: `svg.plot[data-plot]` is a plot; in it `g.series[data-series]` is a
 //! curve with its label, and a shape with a `<title>` is a point with its words.

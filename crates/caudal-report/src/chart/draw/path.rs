@@ -1,4 +1,5 @@
 //! Outlines of paths, and points along them.
+//! Used by `band`, `frame` and `series`.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
 //! Recordings of what workers do in a chosen window; the rings are in [`crate::board::timeline`].
+//! Used by `runtime` and `stats`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

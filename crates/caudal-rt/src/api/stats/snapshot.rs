@@ -1,4 +1,5 @@
 //! Numbers of a runtime at some moment, or between two.
+//! Used by `runtime` and `stats`.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

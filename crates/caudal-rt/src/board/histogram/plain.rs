@@ -1,4 +1,5 @@
 //! A snapshot: percentiles, merging, the difference to an earlier one, another unit.
+//! Used by `histogram`, `measured`, `snapshot` and others.
 
 use super::{BUCKETS, bounds_of, index_of, midpoint_of};
 

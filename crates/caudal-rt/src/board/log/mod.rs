@@ -1,4 +1,5 @@
 //! The log of decisions: what policies saw on each thread, and what they decided.
+//! Used by `shared` and `writer`.
 //!
 //! ```text
 //!  worker 0   │ entry │ entry │ entry │ … free …        │   a buffer each, made at the start, written once, in order

@@ -1,4 +1,5 @@
 //! The only writer of a buffer of the log. Workers and the dispatcher have one each.
+//! Used by `dispatcher`, `start`, `kernel::worker` and others.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,4 +1,5 @@
 //! The dispatcher's log: what it saw of the workers, and where it placed each request.
+//! Used by `dispatcher`.
 
 use caudal_log::Entry;
 

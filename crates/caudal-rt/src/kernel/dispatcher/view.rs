@@ -1,4 +1,5 @@
 //! Workers as a dispatch policy sees them: counts as old as the last reading of the boards.
+//! Used by `dispatcher` and `log`.
 
 use caudal_policy::dispatch::{Counts, Places, Shortest};
 use caudal_policy::{Picos, PoolId};

@@ -1,4 +1,5 @@
 //! A worker: one thread on one core, which runs requests as coroutines in the order that its discipline says.
+//! Used by `start`, `end`, `migrate` and others.
 //!
 //! ```text
 //!  inbox (ring) ──▶ take_in ──▶ discipline ──▶ slice: resume a coroutine until its quantum is over

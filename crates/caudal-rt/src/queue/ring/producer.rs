@@ -1,4 +1,5 @@
 //! The handle of a ring's one producer: a dispatcher that fills the inboxes of its workers.
+//! Used by `dispatcher`.
 
 use super::{Full, Producers, Ring};
 use crate::base::primitives::Ordering;

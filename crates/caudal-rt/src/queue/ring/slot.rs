@@ -1,4 +1,5 @@
 //! One slot of a ring, for the ring alone; the picture and the protocol are in the module above.
+//! Used by `ring`.
 
 use std::mem::MaybeUninit;
 

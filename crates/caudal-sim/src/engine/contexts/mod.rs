@@ -1,5 +1,6 @@
 //! Pools of workers that stay: lanes on all cores of a machine, from which nobody takes, and cores with hardware contexts, of which idle ones
 //! may steal ([`thieves`]).
+//! Used by `engine` and `thieves`.
 //!
 //! This is a loop of its own for two reasons. After every event the general loop checks whether a worker has to be flagged, granted,
 //! woken or stolen from; where none of that can happen, a request with lanes takes half of its time here. And contexts that share a

@@ -1,4 +1,5 @@
 //! How fast workers are: alone on their cores, or hardware contexts that share one.
+//! Used by `contexts`, `site` and `thieves`.
 
 /// The speeds of the workers of a machine; `SHARED` tells at compile time whether they change at all.
 pub(super) trait Speeds {

@@ -1,4 +1,5 @@
 //! Contexts that search other pools for work, and take it: carrying out work stealing.
+//! Used by `contexts`.
 //!
 //! A check of another pool is a cache miss, and so is moving tasks from there. The thief waits for memory meanwhile: it holds its context but
 //! uses no part of its core, as a task does that finds its caches cold. Thieves walk as on cores (`general::balance`), with an event for each

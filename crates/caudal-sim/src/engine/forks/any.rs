@@ -1,4 +1,5 @@
 //! All parallelism policies as one type, for combinations that are simulated seldom.
+//! Used by `built_in`.
 
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{

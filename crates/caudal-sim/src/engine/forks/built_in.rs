@@ -1,4 +1,5 @@
 //! Hosts of requests that fork, with the policies that a file can name.
+//! Used by `engine`.
 
 use caudal_policy::parallelism::thresholds::Knowledge;
 use caudal_policy::parallelism::tuner::{Purpose, Tuner};

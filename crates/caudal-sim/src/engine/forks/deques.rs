@@ -1,4 +1,5 @@
 //! The workers' deques, and which of them have something to steal.
+//! Used by `forks` and `site`.
 //!
 //! ```text
 //!   steal end                 own end

@@ -1,4 +1,5 @@
 //! Requests that fork: a deque a worker, and a parallelism policy that says where a worker searches for its next task.
+//! Used by `built_in` and `cores`.
 //!
 //! What a worker does, and how long that takes:
 //!

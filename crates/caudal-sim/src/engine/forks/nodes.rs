@@ -1,4 +1,5 @@
 //! How far the nodes of each request are, in memory that requests hand on.
+//! Used by `requests`.
 //!
 //! ```text
 //!   | request 0: 3 nodes, . | request 1: 1 | request 2: 2 |  .  .  .  .  |

@@ -1,4 +1,5 @@
 //! The queue of all workers: requests that have not been admitted, and under processor sharing pieces whose slice was over.
+//! Used by `forks` and `site`.
 //!
 //! A request that waits for its first slice comes first, or waits behind the others, as
 //! [`ProcessorSharing`](caudal_policy::discipline::ProcessorSharing) says of tasks: a request that does not fork is served as there, to the

@@ -1,4 +1,5 @@
 //! Requests that have arrived and not completed, each with a graph.
+//! Used by `forks`, `deques`, `queue` and others.
 
 use std::sync::Arc;
 

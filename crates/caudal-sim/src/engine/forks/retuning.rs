@@ -1,4 +1,5 @@
 //! Thresholds that change while a system runs: from what completed lately, or from what an oracle knows.
+//! Used by `forks`, `built_in` and `site`.
 
 use caudal_policy::Picos;
 use caudal_policy::parallelism::ClassTables;

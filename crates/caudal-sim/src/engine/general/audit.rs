@@ -1,4 +1,5 @@
 //! The accounting of the general host, as the marks of a run ask for it.
+//! Used by `allocate`, `cores` and `host`.
 
 use super::core::Core;
 use super::scheduling::Scheduling;

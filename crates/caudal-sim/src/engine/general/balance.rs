@@ -1,4 +1,5 @@
 //! Walks of thieves, steals, flags and sheds: carrying out what a rebalance policy asks for.
+//! Used by `thieves` and `replay`.
 
 use caudal_policy::allocation::Allocation;
 use caudal_policy::dispatch::Dispatch;

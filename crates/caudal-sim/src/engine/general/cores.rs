@@ -1,4 +1,5 @@
 //! Which cores an application holds, and what an allocation policy sees of it. The host asks; `allocate` changes it.
+//! Used by `host`.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,5 @@
 //! The limit of small quanta: the workers of a pool shared out continuously.
+//! Used by `general`.
 //!
 //! Processor sharing gives all tasks of a pool the same rate, min(1, workers / tasks). Least attained
 //! service fills the tasks with the least service first, each at most at rate 1; equal tasks share. Both

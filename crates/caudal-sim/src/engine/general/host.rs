@@ -1,4 +1,5 @@
 //! The host: the event loop, and what happens at each kind of event.
+//! Used by `general`, `allocate`, `balance` and others.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -1,4 +1,5 @@
 //! The general loop: any discipline, dispatch, rebalance and allocation policy of `caudal-policy`, or of a user's own crate.
+//! Used by `engine` and `lines`.
 //!
 //! | file | what |
 //! | --- | --- |

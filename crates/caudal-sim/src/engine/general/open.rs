@@ -1,4 +1,5 @@
 //! Which pools are open to new requests, and how many unfinished ones each has.
+//! Used by `core`.
 
 use caudal_policy::PoolId;
 use caudal_policy::dispatch::Shortest;

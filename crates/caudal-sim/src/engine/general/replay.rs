@@ -1,4 +1,5 @@
 //! The simulator's side of policies, driven by what a runtime has logged instead of by simulated time.
+//! Used by `replay`.
 //!
 //! Pools and views are the engine's own: [`Step`] with its lanes, [`PoolsSeen`] over the open pools, the order of walks and the draws
 //! of [`super::balance`]. What a simulation works out, a log says: how much service a task has received, whether it has

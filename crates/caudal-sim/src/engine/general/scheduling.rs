@@ -1,4 +1,5 @@
 //! How a host drives the disciplines of its pools.
+//! Used by `general`, `allocate`, `audit` and others.
 
 use super::core::Core;
 use crate::engine::kernel::observe::Sink;

@@ -1,4 +1,5 @@
 //! Pools under any [`Discipline`], an event for each slice.
+//! Used by `general` and `replay`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,5 @@
 //! The accounting of a run: where the time of the cores went, and how often what happened. Every loop of the engine keeps one.
+//! Used by `authors`, `experiment`, `row` and others.
 
 /// Core time by what it went to, in ps, and counts of what happened.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,4 +1,5 @@
 //! A set of small numbers with a fast "first", "next" and "n-th".
+//! Used by `machine`, `forks`, `contexts::site` and others.
 
 /// Numbers below 4096, as words and a summary of the words that are not zero.
 #[derive(Clone)]

@@ -1,4 +1,5 @@
 //! The workers' events when keys are counted from a later time: what every loop with a tree of events has to do then.
+//! Used by `contexts::site`, `forks::site` and `core`.
 
 use super::keys::Keys;
 use super::tree::{NEVER, WinnerTree};

@@ -1,5 +1,6 @@
 //! Requests as a loop with events takes them in, one at a time: the key of the next arrival, the marks of the measured part,
 //! and the end of arrivals, after which a run drains.
+//! Used by `contexts`, `forks`, `host` and others.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,5 @@
 //! Events as one number each: when, and whose.
+//! Used by `contexts`, `forks`, `contexts::site` and others.
 //!
 //! ```text
 //!   key = (time − base) << bits | worker        bits: enough for one id more than there are workers

@@ -1,4 +1,5 @@
 //! Cores that run long requests, over time: what others wait behind.
+//! Used by `step`, `lines` and `stealing`.
 
 /// How many of some cores run long requests, and the integral of that over time.
 ///

@@ -1,4 +1,5 @@
 //! The events of a run that an observer is told: for timelines, and for tests that keep accounts of their own.
+//! Used by `engine`, `experiment`, `contexts` and others.
 
 use caudal_policy::discipline::lanes::Broken;
 

@@ -1,4 +1,5 @@
 //! Pools as a dispatch policy sees them that reads no counts: for loops in which all pools are open all the time.
+//! Used by `contexts` and `stealing`.
 
 use caudal_policy::PoolId;
 use caudal_policy::dispatch::Places;

@@ -1,4 +1,5 @@
 //! A run of the engine, as its callers ask for it, and what comes out.
+//! Used by `authors`, the crate's root, `engine` and others.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,4 +1,5 @@
 //! The requests of a run, drawn a batch at a time.
+//! Used by `site`, `core`, `fluid` and others.
 
 use caudal_workload::{ArrivalSampler, Demand, ServiceSampler};
 

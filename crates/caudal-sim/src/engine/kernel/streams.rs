@@ -1,4 +1,5 @@
 //! The streams of randomness of a run, one for each purpose, so that no decision shifts the draws of another.
+//! Used by `contexts`, `forks`, `thieves` and others.
 
 use caudal_policy::random::hash;
 

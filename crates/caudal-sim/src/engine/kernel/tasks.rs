@@ -1,4 +1,5 @@
 //! Tasks in a slab, and queues of them as linked lists through it.
+//! Used by `site`, `task`, `allocate` and others.
 //!
 //! A slab grows to the most tasks that were ever in the system at once and is then reused: memory follows
 //! the backlog, not the number of requests.

@@ -1,4 +1,5 @@
 //! The event queue of workers: a winner tree (tournament) of one key a worker, see [`super::keys`].
+//! Used by `allocate`, `machine`, `turn` and others.
 //!
 //! ```text
 //!                 keys[1]                       the least of all

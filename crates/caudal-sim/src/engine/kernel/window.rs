@@ -1,4 +1,5 @@
 //! The part of a run that is measured: when it begins and ends, and what the accounts say of it.
+//! Used by `experiment`, `contexts`, `forks` and others.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
 //! Pools whose tasks run to completion, first come first served: queues without a discipline to ask.
+//! Used by `engine`.
 //!
 //! A worker finishes each task that it begins. So all waiting tasks are unstarted, every event of a running worker is a completion, and
 //! a thief may take any waiting task. [`Step`](crate::engine::general::step::Step) under

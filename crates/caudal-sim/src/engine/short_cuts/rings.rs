@@ -1,4 +1,5 @@
 //! Pools of one worker under processor sharing, by leaps: an event for each completion, none for quanta.
+//! Used by `engine`.
 
 use caudal_policy::TaskId;
 use caudal_policy::discipline::ProcessorSharingConfig;

@@ -1,4 +1,5 @@
 //! Candidates in a JSON value: everything that may be the times that are meant, each with its path. The choice among them is made elsewhere.
+//! Used by `choosing`.
 
 use serde_json::Value;
 

@@ -1,5 +1,6 @@
 //! The choice among the candidates in JSON of an unknown writer: by what the user says, or by what is likely; else the question
 //! which. Called where no writer is known.
+//! Used by `json`.
 
 use std::collections::BTreeSet;
 

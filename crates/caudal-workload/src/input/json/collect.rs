@@ -1,5 +1,6 @@
 //! Times and percentiles as they are found, and what they are taken for in the end: for lines of objects and for the chosen
 //! candidates alike.
+//! Used by `choosing`, `lines` and `writers`.
 
 use serde_json::Value;
 

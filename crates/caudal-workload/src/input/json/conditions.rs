@@ -1,5 +1,6 @@
 //! The conditions of `--where` on JSON: which objects are meant, by the values of their keys.
 //! Readers of JSON and of lines of it apply them.
+//! Used by `json`, `choosing`, `collect` and others.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
 //! Objects that say when they began and ended, but not how long they took: the difference is added, before times are looked for.
+//! Used by `json` and `lines`.
 
 use serde_json::Value;
 

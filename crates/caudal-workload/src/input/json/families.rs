@@ -1,5 +1,6 @@
 //! Families of statistics in one object: `mean_ttft_ms` and `p99_ttft_ms` are of one, `p99_tpot_ms` is of another.
 //! The search for candidates and the choice among them ask.
+//! Used by `json`, `candidates`, `choosing` and others.
 
 use serde_json::{Map, Value};
 

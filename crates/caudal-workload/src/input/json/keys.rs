@@ -1,5 +1,6 @@
 //! Where in an object its time is: by the names of its keys, and by what most objects of an array have there. Asked for arrays of
 //! objects and for lines of them.
+//! Used by `candidates`, `differences` and `lines`.
 
 use std::collections::BTreeSet;
 

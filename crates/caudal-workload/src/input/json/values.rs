@@ -1,4 +1,5 @@
 //! What a JSON value says by itself: its text, its number, its time, its statistics. Every other file of the reader of JSON asks.
+//! Used by `candidates`, `choosing`, `collect` and others.
 
 use serde_json::{Map, Value};
 

@@ -1,5 +1,6 @@
 //! JSON of known writers, whose content needs no question.
 //! The reader of JSON asks first whether one of them wrote the document.
+//! Used by `json`.
 
 use std::path::Path;
 

@@ -1,5 +1,6 @@
 //! Which of the several things that a report has percentiles of is meant: parts with headings and names in front of statistics.
 //! The reader of reports asks; the answer is the user's column, or a question.
+//! Used by `reports`.
 
 use super::Points;
 use super::lines::points;

@@ -1,5 +1,6 @@
 //! The statistics that one line of a report states, in the forms in which load generators write them. Called for every line by the
 //! reader of reports.
+//! Used by `reports`, `families` and `rows`.
 
 use crate::input::number::{Number, Style};
 use crate::input::percentiles::{Statistic, unit_of_name};

@@ -1,5 +1,6 @@
 //! Reports that load generators print for people, with percentiles in lines and rows: wrk, ab, fio, memtier, sockperf and their
 //! like. Called for a text in which the recogniser finds percentiles ([`holds_percentiles`]).
+//! Used by `recognise` and `families`.
 
 mod families;
 mod lines;

@@ -1,5 +1,6 @@
 //! Statistics that stand in rows below their names, in drawn tables and in averages of their own. Called for a whole text by the
 //! reader of reports.
+//! Used by `reports`.
 
 use super::lines::Point;
 use crate::input::number::{Number, Style};

@@ -1,4 +1,5 @@
 //! What the rows of a table hold, row by row: values, buckets, percentiles, points. The reader adds every row and then finishes.
+//! Used by `input::table` and `finish`.
 
 use super::fields::{count, interval, is_endless, share};
 use super::layout::{Layout, Shape, named};

@@ -1,4 +1,5 @@
 //! Fields of a table that are no times: intervals, counts, shares, bounds without an end.
+//! Used by `content` and `finder`.
 
 use crate::error::RowProblem;
 use crate::input::number::looks_like_one;

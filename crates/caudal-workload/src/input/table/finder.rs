@@ -1,5 +1,6 @@
 //! A table whose columns are to be found: their names, and what the fields of a column look like. The files beside this one decide by it.
 //! beside this one decide by it.
+//! Used by `input::table`, `asking`, `columns` and others.
 
 use super::fields::interval;
 use super::layout::Role;

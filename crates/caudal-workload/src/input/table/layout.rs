@@ -1,4 +1,5 @@
 //! The meaning of every column of a table, once it is known: the finder of columns makes a [`Layout`], the reader of rows goes by it.
+//! Used by `input::table`, `asking`, `columns` and others.
 
 use super::records::Record;
 use super::shares::Points;

@@ -1,5 +1,6 @@
 //! The vocabulary of names of columns and of rows: of arrivals, of counts, of classes, of sums. The finder of columns and the reader of
 //! rows ask.
+//! Used by `logs`, `asking`, `columns` and others.
 
 use crate::input::shorten;
 use crate::input::unit::{Said, Unit, words};

@@ -1,5 +1,6 @@
 //! Known writers of tables, and the meaning of their columns.
 //! The finder of columns asks first whether one of them wrote the table.
+//! Used by `columns`, `percentile_columns` and `units`.
 //!
 //! One entry a writer. A table is a writer's if its header has all names of `signature`, or, where it has no header, if its
 //! first rows look as the writer's do.

@@ -1,4 +1,5 @@
 //! The rows of a table that are wanted, one after the other, with their places for errors. The reader of values asks for the next.
+//! Used by `input::table`.
 
 use super::layout::{Layout, Shape};
 use super::records::{Record, Records};

@@ -1,5 +1,6 @@
 //! The beginning of a table: what separates its fields, whether it has a header, how it writes numbers.
 //! The finder of columns decides by it.
+//! Used by `recognise`, `input::table`, `finder` and others.
 
 use csv::ByteRecord;
 

@@ -1,4 +1,5 @@
 //! The separator between the fields of a table: the sample finds it out, and the reader of rows goes by it.
+//! Used by `graphs`, `recognise`, `columns` and others.
 
 /// The separator between two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Distributions as tables: a value, and the share of what is up to it, beyond it, or of just this value.
 //! The finder of columns asks.
+//! Used by `columns`, `finish` and `layout`.
 
 use super::sample::Sample;
 

@@ -1,4 +1,5 @@
 //! Lanes as text: the answer on one screen, or all of it.
+//! Used by `lanes`.
 
 use caudal_results::answers::lanes::{HEAD, cells, classes, drifts, few, meanings};
 use caudal_results::table::Table;

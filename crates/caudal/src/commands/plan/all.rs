@@ -1,4 +1,5 @@
 //! All that a plan found: every system, every reason, what was tuned from what. For whoever asks for it.
+//! Used by `plan::show`.
 
 use caudal_config::Limit;
 use caudal_tune::{Goal, Plan, Question, SystemResult, spelled};

@@ -1,4 +1,5 @@
 //! A plan as text: the answer on one screen, or all of it.
+//! Used by `plan`.
 
 use caudal_results::answers::plan::{few, meanings};
 use caudal_results::describe::counted;

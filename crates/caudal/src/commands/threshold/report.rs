@@ -1,4 +1,5 @@
 //! The table as a report.
+//! Used by `threshold`.
 
 use caudal_report::chart::{Axis, Chart, Level, Plot, Point as Dot, Series, Spread, Unit};
 use caudal_report::{Answer, Report};

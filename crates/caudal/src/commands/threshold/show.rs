@@ -1,4 +1,5 @@
 //! The table in a terminal: when a request is given up, on one screen, or every row.
+//! Used by `threshold`.
 
 use caudal_stats::Estimate;
 use caudal_tune::thresholds::{Refined, Row, ThresholdAnswer, changes};

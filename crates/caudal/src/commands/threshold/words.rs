@@ -1,4 +1,5 @@
 //! Sentences on a table of thresholds, and on what simulation has shown of it.
+//! Used by `threshold::report` and `threshold::show`.
 
 use caudal_tune::thresholds::{JudgedPolicy, Refined, Row, ThresholdAnswer, changes};
 

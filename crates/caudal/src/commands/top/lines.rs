@@ -1,4 +1,5 @@
 //! The text of a sample of `caudal top`: a line a class, a line a worker.
+//! Used by `top` and `view`.
 
 use caudal_rt::stats::{ClassStats, Snapshot, WorkerStats};
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
 //! Which runtimes there are, and which one is meant.
+//! Used by `top`.
 
 use caudal_observe::socket::{Client, Entry, runtimes};
 use miette::miette;

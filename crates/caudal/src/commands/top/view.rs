@@ -1,4 +1,5 @@
 //! The live view of `caudal top`: tables of classes, workers and counters. `live` draws it.
+//! Used by `live`.
 
 use std::cmp::Reverse;
 

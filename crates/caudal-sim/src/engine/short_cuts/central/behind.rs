@@ -1,4 +1,5 @@
 //! Time that requests wait behind long ones.
+//! Used by `central`.
 
 use std::ops::Range;
 

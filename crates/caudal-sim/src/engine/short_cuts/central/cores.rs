@@ -1,4 +1,5 @@
 //! The cores: which is free first, and when requests start on them.
+//! Used by `central`.
 
 use super::sorted::{self, Batch, Columns, Free};
 use crate::engine::kernel::keys::Keys;

@@ -1,4 +1,5 @@
 //! One queue, first come first served, on the same cores all the time, without an observer: by starts.
+//! Used by `engine` and `behind`.
 //!
 //! Here a request that starts is never stopped, and requests start in the order in which they arrive. So each takes
 //! the core that is free first, as soon as both are there (Kiefer and Wolfowitz's recursion), and then all is known

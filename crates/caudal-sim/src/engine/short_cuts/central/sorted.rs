@@ -1,4 +1,5 @@
 //! When requests start, by the times at which cores are free, in order, in the registers of the processor.
+//! Used by `central` and `cores`.
 //!
 //! A request takes the core that is free first; what it makes of that core's time goes back to its place. In a list
 //! that is in order, all of this is the same comparison in every place at once:

@@ -1,4 +1,5 @@
 //! Thieves in columns of 32-bit numbers, and the loops over them.
+//! Used by `few`.
 //!
 //! The loops are plain, for the compiler to turn into vectors: of four numbers where it may assume nothing of the
 //! processor, of eight where AVX2 was found when the columns were made.
