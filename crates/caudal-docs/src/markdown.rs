@@ -1,5 +1,4 @@
 //! Pieces of Markdown.
-//! Used by `source`, `file_format`, `output` and others.
 
 /// A table; cells are escaped.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {

@@ -1,5 +1,4 @@
 //! What the pages need of source files: documentation of modules, and fields of structs.
-//! Used by `output` and `policies`.
 
 use std::path::Path;
 

@@ -1,5 +1,4 @@
 //! A short list that is copied like a number.
-//! Used by `load_adaptation`, `lanes`, `discipline::sita` and others.
 
 use core::fmt;
 use core::ops::Deref;

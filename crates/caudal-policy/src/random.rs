@@ -1,5 +1,4 @@
 //! Randomness as an argument: counter-based, so that a host can skip draws that it does not need.
-//! Used by `dispatch`, `rebalance`, `jbsq` and others.
 
 /// A draw for one decision: a short stream that is a function of what is being decided.
 ///

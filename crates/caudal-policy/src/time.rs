@@ -1,5 +1,4 @@
 //! Time as policies see it: integer picoseconds.
-//! Used by `allocation`, `discipline`, `dispatch` and others.
 //!
 //! Picoseconds, because a simulator that rounds to whole nanoseconds shifts the load by tenths of a
 //! percent and makes ties common. A span of 2^64 ps is 213 days; an [`Instant`] wraps after that and

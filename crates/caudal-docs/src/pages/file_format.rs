@@ -1,5 +1,4 @@
 //! `file-format.md`: every key of the file that describes a system.
-//! Used by `pages`.
 
 use super::policies::POINTS;
 use super::schema::{Schema, Variant, keys_table};

@@ -1,5 +1,4 @@
 //! The pages of `docs/reference`.
-//! Used by the crate's root.
 
 mod file_format;
 mod output;

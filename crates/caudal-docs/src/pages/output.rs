@@ -1,5 +1,4 @@
 //! `output.md`: exit codes, results directories, and what the keys of a row mean.
-//! Used by `pages`.
 
 use std::path::Path;
 

@@ -1,5 +1,4 @@
 //! `policies.md`: every policy by its own documentation, and what does not go together.
-//! Used by `pages` and `file_format`.
 
 use std::path::{Path, PathBuf};
 

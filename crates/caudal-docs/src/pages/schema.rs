@@ -1,5 +1,4 @@
 //! The schema of the file, as tables of keys.
-//! Used by `file_format`.
 
 use serde_json::{Map, Value};
 

@@ -1,5 +1,4 @@
 //! `systems.md`: the systems that have a name, and where their numbers come from.
-//! Used by `pages`.
 
 use caudal_config::{EngineLoop, Preset, presets, write_policy};
 

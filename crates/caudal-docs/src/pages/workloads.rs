@@ -1,5 +1,4 @@
 //! `workloads.md`: the workloads that have a name.
-//! Used by `pages`.
 
 use caudal_workload::{PERCENTILES, Part, named};
 

@@ -1,5 +1,4 @@
 //! Caladan: a core more when any queue's oldest task has waited too long, one less when a walk finds nothing.
-//! Used by `allocation`.
 //!
 //! ## What it does
 //! Every `interval`, checks the oldest task of every queue; if one has waited longer than `threshold`, it

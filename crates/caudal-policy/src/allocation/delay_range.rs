@@ -1,5 +1,4 @@
 //! Delay range: keep the application's mean queueing delay inside a band.
-//! Used by `allocation`.
 //!
 //! ## What it does
 //! Every `interval`, checks the mean, over the held cores, of how long each core's oldest queued task

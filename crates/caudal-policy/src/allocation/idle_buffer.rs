@@ -1,5 +1,4 @@
 //! Idle buffer: keep a few cores idle, so that a burst finds one.
-//! Used by `allocation`.
 //!
 //! ## What it does
 //! Every `interval`, counts the held cores that run no task. Fewer than `cores`: asks for one. More: gives

@@ -1,5 +1,4 @@
 //! Allocation: grow or shrink the application's cores?
-//! Used by `triggers`.
 //!
 //! Every policy here is a *grow trigger* and a *shrink trigger* ([`Triggers`]); the names are shorthands
 //! for pairs with the numbers of a paper. One file a name, and [`triggers`] for what they share.

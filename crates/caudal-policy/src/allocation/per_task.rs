@@ -1,5 +1,4 @@
 //! Per-task: a core for each task, as Fred grants them.
-//! Used by `allocation`.
 //!
 //! ## What it does
 //! An arrival gets a new core if the machine has a spare one; the core where it landed pays

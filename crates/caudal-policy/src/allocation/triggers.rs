@@ -1,5 +1,4 @@
 //! A grow trigger and a shrink trigger: what every allocation policy here is made of.
-//! Used by `allocation`, `caladan`, `delay_range` and others.
 //!
 //! ## What it does
 //! Asks for one core when the grow trigger fires and gives one back when the shrink trigger does; where

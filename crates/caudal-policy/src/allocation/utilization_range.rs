@@ -1,5 +1,4 @@
 //! Utilization range: keep the share of core time that is spent on tasks inside a band.
-//! Used by `allocation`.
 //!
 //! ## What it does
 //! Every `interval`, computes the time spent on tasks over the core time held since the last check. Above

@@ -1,5 +1,4 @@
 //! The steps of SQD-SITA and ISQD-SITA: Algorithm 1 of Q-Zilla, driven by the events of a pool.
-//! Used by `isqd_sita` and `sqd_sita`.
 //!
 //! [`Lanes`] answers which lane a server joins and whom an arrival interrupts; this file turns events into questions,
 //! and answers into what the host is to do. Three things are not obvious:

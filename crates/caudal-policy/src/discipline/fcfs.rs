@@ -1,5 +1,4 @@
 //! First come, first served: a task runs to completion.
-//! Used by `discipline` and `any`.
 //!
 //! ## What it does
 //! A free worker takes the oldest task of its pool and runs it until it completes.

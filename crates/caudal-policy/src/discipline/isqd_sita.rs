@@ -1,5 +1,4 @@
 //! Interruptible SQD-SITA (ISQD-SITA): no server rests while tasks wait; arrivals take back what short tasks are due.
-//! Used by `discipline` and `any`.
 //!
 //! ## What it does
 //! As SQD-SITA, but a server that would rest takes the head of the lowest lane with waiting tasks, against the bound on

@@ -1,5 +1,4 @@
 //! Algorithm 1 of Q-Zilla as a state machine: which lane does a server join, and whom does an arrival interrupt?
-//! Used by `discipline`, `any`, `decoupled` and others.
 //!
 //! Every worker of the pool has a *seat*. A seat that runs a task counts for the task's lane. A seat that has been called
 //! to lane 0 counts for lane 0 from then on, although its task is still stopping. A seat whose task has stopped counts for

@@ -1,5 +1,4 @@
 //! Least attained service first (LAS), also called foreground–background.
-//! Used by `discipline`, `any` and `runnable`.
 //!
 //! ## What it does
 //! The tasks that have received the least service run; a new one has received none and preempts. With a

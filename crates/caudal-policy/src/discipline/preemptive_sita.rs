@@ -1,5 +1,4 @@
 //! Preemptive SITA, ganged: lanes for short and long tasks, each with servers of its own.
-//! Used by `discipline` and `any`.
 //!
 //! ## What it does
 //! Every task starts in lane 0 and moves to the tail of the next lane when it has run for as long as the lane's cutoff;

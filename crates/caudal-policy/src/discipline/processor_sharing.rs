@@ -1,5 +1,4 @@
 //! Processor sharing: tasks run in turn, for a quantum each.
-//! Used by `discipline`, `any`, `round_robin` and others.
 //!
 //! ## What it does
 //! A worker runs a task for one quantum, then puts it at the tail and takes the head. A task that has not

@@ -1,5 +1,4 @@
 //! The lanes that the disciplines of the SITA family share, with their cutoffs and reservations.
-//! Used by `discipline`, `decoupled` and `preemptive_sita`.
 
 use core::fmt;
 use core::hint::select_unpredictable;

@@ -1,5 +1,4 @@
 //! Server-queue decoupled SITA (SQD-SITA): lanes for short and long tasks, with servers that go where they may.
-//! Used by `discipline` and `any`.
 //!
 //! ## What it does
 //! Every task starts in lane 0 and moves to the tail of the next lane when it has run for as long as the lane's cutoff.

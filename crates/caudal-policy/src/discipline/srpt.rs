@@ -1,5 +1,4 @@
 //! Shortest remaining processing time first, with preemption on arrival.
-//! Used by `discipline` and `any`.
 //!
 //! ## What it does
 //! The tasks that need the least further service run. A new one that needs less than a running one

@@ -1,5 +1,4 @@
 //! How many tasks a pool has started, and whether one more may.
-//! Used by `las` and `processor_sharing`.
 //!
 //! A discipline that lets new tasks overtake started ones has to stop at some number of them. Where more work comes than the pool can
 //! do, each new task takes a stack, its page faults and a first slice that is shorter than its service, and those that are half

@@ -1,5 +1,4 @@
 //! Join the bounded shortest queue, JBSQ(*n*).
-//! Used by `dispatch`.
 //!
 //! ## What it does
 //! A request goes to the pool with the fewest unfinished ones if that is below `bound` (the one in service

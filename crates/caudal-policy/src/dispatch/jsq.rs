@@ -1,5 +1,4 @@
 //! Join the shortest queue.
-//! Used by `dispatch`.
 //!
 //! ## What it does
 //! The request goes to the pool with the fewest unfinished requests. Ties are broken at random, or by

@@ -1,5 +1,4 @@
 //! Least work: the pool that would be done first.
-//! Used by `dispatch`.
 //!
 //! ## What it does
 //! The request goes to the pool whose unfinished requests need the least service time in all; ties go to

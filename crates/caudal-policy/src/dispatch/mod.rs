@@ -1,5 +1,4 @@
 //! Dispatch: a request arrives; which pool gets it, or is it held?
-//! Used by `jbsq`, `jsq`, `least_work` and others.
 
 mod jbsq;
 mod jsq;

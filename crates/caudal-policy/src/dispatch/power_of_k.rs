@@ -1,5 +1,4 @@
 //! Power of *k* choices, also called enqueue choice: the shortest of a few pools drawn at random.
-//! Used by `dispatch`.
 //!
 //! ## What it does
 //! Draws `k` different open pools and takes the one with the fewest unfinished requests; the first drawn

@@ -1,5 +1,4 @@
 //! Random: each request goes to a pool drawn uniformly.
-//! Used by `dispatch`.
 //!
 //! ## What it does
 //! Draws one of the open pools, all with the same chance, without looking at any of them.

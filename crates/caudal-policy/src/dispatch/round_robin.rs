@@ -1,5 +1,4 @@
 //! Round robin: one pool after the other.
-//! Used by `dispatch`.
 //!
 //! ## What it does
 //! Request `n` goes to the `n`-th open pool, modulo their number.

@@ -1,5 +1,4 @@
 //! Size-interval task assignment (SITA): each pool gets the requests of one range of service times.
-//! Used by `dispatch`.
 //!
 //! ## What it does
 //! A request goes to pool 0 if its service time is at most the first cutoff, to pool 1 if it is at most the second, and so

@@ -1,5 +1,4 @@
 //! Admit-first: requests are admitted before others are helped.
-//! Used by `parallelism`.
 //!
 //! ## What it does
 //! A worker without tasks of its own admits the request that has waited longest, and tries random victims only while none

@@ -1,5 +1,4 @@
 //! Clairvoyant tail-control: as tail-control, but it knows from the start which requests are large.
-//! Used by `parallelism`.
 //!
 //! ## What it does
 //! As steal-first. A request with more work than the threshold of the number of active requests is marked when it is

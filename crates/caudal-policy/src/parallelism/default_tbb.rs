@@ -1,5 +1,4 @@
 //! Default-TBB: requests go to a random worker's deque.
-//! Used by `parallelism`.
 //!
 //! ## What it does
 //! There is no queue of requests: each is a task in the deque of a random worker from the start, and workers take and

@@ -1,5 +1,4 @@
 //! Parallelism: a request forks inside: who may take its tasks, and when is a new request admitted?
-//! Used by `admit_first`, `clairvoyant`, `default_tbb` and others.
 //!
 //! Each worker has a deque. It works at its own end; tasks that it forks go there, and the parent of the last task that
 //! was joined is there again when it can go on. So a worker that finds its own end empty has come to the end of what it can

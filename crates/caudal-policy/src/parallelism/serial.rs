@@ -1,5 +1,4 @@
 //! Serial: a request is one task.
-//! Used by `parallelism`.
 //!
 //! ## What it does
 //! A worker admits the request that has waited longest and does all of it: nothing is ever stolen.

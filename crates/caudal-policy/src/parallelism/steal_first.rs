@@ -1,5 +1,4 @@
 //! Steal-first: requests that run are helped before others are admitted.
-//! Used by `parallelism`, `clairvoyant` and `tail_control`.
 //!
 //! ## What it does
 //! A worker without tasks of its own tries random victims as long as there is anything to steal, and admits a request

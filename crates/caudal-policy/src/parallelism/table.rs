@@ -1,5 +1,4 @@
 //! The large-request threshold by the number of active requests.
-//! Used by `parallelism`, `clairvoyant`, `tail_control` and others.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -1,5 +1,4 @@
 //! Tail-control: steal-first, and requests that turn out to be large lose their help.
-//! Used by `parallelism` and `tuner`.
 //!
 //! ## What it does
 //! As steal-first. But a worker that has come to the end of its tasks first goes through the requests that run, and marks

@@ -1,5 +1,4 @@
 //! Work stealing and work shedding at once.
-//! Used by `rebalance`.
 //!
 //! ## What it does
 //! Idle workers walk as in [`WorkStealing`]; overloaded ones flag others as in

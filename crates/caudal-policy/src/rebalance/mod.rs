@@ -1,5 +1,4 @@
 //! Rebalance: a worker is idle, or overloaded; move tasks between pools?
-//! Used by `both`, `none`, `work_shedding` and others.
 
 mod both;
 mod none;

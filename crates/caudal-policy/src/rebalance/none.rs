@@ -1,5 +1,4 @@
 //! No rebalancing: a task stays where it was put.
-//! Used by `rebalance`.
 //!
 //! ## What it does
 //! Nothing.

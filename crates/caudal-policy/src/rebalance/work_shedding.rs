@@ -1,5 +1,4 @@
 //! Work shedding: an overloaded worker flags another, which takes some of its tasks.
-//! Used by `rebalance` and `both`.
 //!
 //! ## What it does
 //! Between two tasks, a worker whose oldest queued task has waited longer than `threshold` flags a random

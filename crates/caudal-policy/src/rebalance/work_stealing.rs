@@ -1,5 +1,4 @@
 //! Work stealing: an idle worker walks the other queues and takes from the first that has tasks.
-//! Used by `rebalance` and `both`.
 //!
 //! ## What it does
 //! A worker whose queue is empty walks the other open pools in one fixed random order, from a random

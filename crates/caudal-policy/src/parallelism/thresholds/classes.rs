@@ -1,5 +1,4 @@
 //! Thresholds of classes that have targets of their own.
-//! Used by `parallelism::table` and `tuner`.
 //!
 //! The estimate is that of [`super::Pileup`]; each class has a threshold, its large requests are those with more work
 //! than that, and a small request is late by the target of its class. Where the paper has the one threshold `l`, the mean

@@ -1,5 +1,4 @@
 //! The large-request threshold of tail-control: from how much work on is a request given up?
-//! Used by `parallelism::table`, `tuner` and `classes`.
 //!
 //! A *pile-up* begins when a request is found to be large while `q_t` requests are active. [`Pileup`] estimates, for each
 //! threshold `l`, how many requests miss the target until it is over: the large ones, all of which are serialized and
