@@ -77,7 +77,10 @@ fn candidate(preset: &'static Preset, question: &Question) -> Result<Candidate, 
     let dedicated = preset.dedicated_cores;
     let (workers, runtime) = match question.machine {
         Machine::Cores(cores) => (cores.saturating_sub(dedicated), false),
-        Machine::Runtime { workers } => (workers, true),
+        Machine::Runtime { dispatcher: false, .. } if dedicated > 0 => {
+            return Err("it has a dispatcher, for which no core is left".to_owned());
+        }
+        Machine::Runtime { workers, .. } => (workers, true),
     };
     if preset.system(1).contexts.is_some() {
         return Err("its cores have hardware contexts: another machine, for `caudal sim`".to_owned());

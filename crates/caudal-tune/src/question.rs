@@ -1,6 +1,7 @@
 //! The question that a plan answers: workload, targets, machine, systems, budget. The command and other programs fill it.
 //! Used by `aims`, `break_even`, `candidate` and others.
 
+use std::fmt;
 use std::sync::Arc;
 
 use caudal_config::{LatencyTarget, Measure, Offered, Workload};
@@ -23,11 +24,26 @@ pub enum Goal {
 pub enum Machine {
     /// A number of cores; those that a system dedicates to a dispatcher are among them.
     Cores(u32),
-    /// The runtime with so many workers: only systems that it can run; a dispatcher comes on top, and is shown.
+    /// The runtime with so many workers: only systems that it can run.
     Runtime {
         /// Workers of every system.
         workers: u32,
+        /// Is there a core beyond those of the workers, for the dispatcher of the systems that have one? Without it only systems whose
+        /// workers take their requests in themselves are considered.
+        dispatcher: bool,
     },
+}
+
+impl fmt::Display for Machine {
+    /// Writes `16 cores`, `1 worker`, or `1 worker without a dispatcher`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (count, what, rest) = match *self {
+            Machine::Cores(cores) => (cores, "core", ""),
+            Machine::Runtime { workers, dispatcher: true } => (workers, "worker", ""),
+            Machine::Runtime { workers, dispatcher: false } => (workers, "worker", " without a dispatcher"),
+        };
+        write!(f, "{count} {what}{}{rest}", if count == 1 { "" } else { "s" })
+    }
 }
 
 impl Machine {
@@ -35,7 +51,7 @@ impl Machine {
     pub fn capacity_cores(self) -> u32 {
         match self {
             Machine::Cores(cores) => cores,
-            Machine::Runtime { workers } => workers,
+            Machine::Runtime { workers, .. } => workers,
         }
     }
 

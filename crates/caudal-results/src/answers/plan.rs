@@ -13,7 +13,6 @@ use caudal_tune::{Goal, Machine, Plan, Question, spelled};
 use serde_json::{Value, json};
 
 pub use super::plan_table::{few, meanings};
-use crate::describe::counted;
 #[cfg(feature = "host")]
 use crate::error::ResultsError;
 #[cfg(feature = "host")]
@@ -25,10 +24,7 @@ use crate::meta::{digest, digests};
 #[must_use]
 pub fn report(question: &Question, plan: &Plan, command: &str) -> Report {
     let targets: Vec<String> = question.targets.iter().map(|target| spelled(&target.to_string())).collect();
-    let on = match question.machine {
-        Machine::Cores(cores) => counted(cores as usize, "core"),
-        Machine::Runtime { workers } => counted(workers as usize, "worker"),
-    };
+    let on = question.machine;
     let (asks, within) = match question.goal {
         Goal::HighestLoad => (format!("Which system carries the most load of {on}"), targets.join(" and ")),
         Goal::FewestCores(_) => (format!("Which system needs the fewest of {on}"), targets.join(" and ")),
@@ -144,7 +140,7 @@ pub fn asked(question: &Question) -> Result<Vec<(String, Value)>, ResultsError> 
     let mut asked: Vec<(String, Value)> = vec![
         ("the workload".to_owned(), digest(specs.to_string().as_bytes()).into()),
         ("the targets".to_owned(), targets.into()),
-        ("the machine".to_owned(), format!("{machine:?}").into()),
+        ("the machine".to_owned(), machine.to_string().into()),
         ("the load or rate".to_owned(), format!("{goal:?}").into()),
         ("--systems".to_owned(), question.systems.clone().into()),
         ("the budget".to_owned(), budget.requests.into()),

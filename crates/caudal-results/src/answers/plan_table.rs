@@ -2,10 +2,9 @@
 //! Used by `plan`.
 
 use caudal_config::{Limit, find_preset};
-use caudal_tune::{Goal, Machine, Plan, Question, Role, Shown, SystemResult, spelled};
+use caudal_tune::{Goal, Plan, Question, Role, Shown, SystemResult, spelled};
 
 use crate::columns::Columns;
-use crate::describe::counted;
 use crate::table::{digits, estimate, time};
 
 /// The few systems beside each other; the columns that stand for most come first, and go last where there is no room.
@@ -123,7 +122,7 @@ pub fn meanings(question: &Question, plan: &Plan, table: &str) -> String {
     let place = match question.goal {
         Goal::HighestLoad => format!(
             "load: arriving work over what {} can do; the targets are met there with {confidence} confidence.",
-            capacity(question)
+            question.machine
         ),
         Goal::FewestCores(_) => {
             format!("cores: the fewest on which the targets are met with {confidence} confidence.")
@@ -146,14 +145,6 @@ pub fn meanings(question: &Question, plan: &Plan, table: &str) -> String {
     let said: Vec<String> =
         std::iter::once(place).chain(marks).chain(roles).chain(shown.iter().filter_map(coincides)).collect();
     said.join(" ")
-}
-
-/// `16 cores`
-fn capacity(question: &Question) -> String {
-    match question.machine {
-        Machine::Cores(cores) => counted(cores as usize, "core"),
-        Machine::Runtime { workers } => counted(workers as usize, "worker"),
-    }
 }
 
 fn meaning(role: Role, it: &Shown) -> Option<String> {

@@ -2,7 +2,7 @@
 //! Called by the explanation of a plan.
 
 use super::limits::limits;
-use super::words::{called, machine, place, results, targets};
+use super::words::{called, place, results, targets};
 use crate::judge::ProbeContext;
 use crate::search::Search;
 use crate::show::digits;
@@ -10,7 +10,7 @@ use crate::show::digits;
 /// No deployable system passes: which comes closest?
 pub(super) fn nobody(context: &ProbeContext<'_>, searches: &[Search]) -> (String, Vec<String>) {
     let question = context.question;
-    let (targets, machine) = (targets(question), machine(question));
+    let (targets, machine) = (targets(question), question.machine);
     let open = |search: &&Search| search.probes.is_empty() || search.exhausted;
     let interrupted = context.stop.load(std::sync::atomic::Ordering::Relaxed);
     let untried = searches.iter().filter(|search| search.candidate.deployable()).filter(open).count();

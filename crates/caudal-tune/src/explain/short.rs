@@ -8,7 +8,7 @@ use caudal_stats::Estimate;
 use super::limits::limits;
 use super::roles::{nearest, shown};
 use super::winner::SCV_ALIKE;
-use super::words::{called, machine, place, results, targets};
+use super::words::{called, place, results, targets};
 use crate::aims::{Aim, statistic, value};
 use crate::budget::REQUESTS_PER_S;
 use crate::evidence::{Evidence, Rival};
@@ -67,7 +67,7 @@ fn nothing(context: &ProbeContext<'_>, searches: &[Search], standing: Standing) 
     let question = context.question;
     let deployable = || searches.iter().filter(|search| search.candidate.deployable());
     let open = deployable().filter(|search| search.probes.is_empty() || search.exhausted).count();
-    let (targets, machine) = (targets(question), machine(question));
+    let (targets, machine) = (targets(question), question.machine);
     let run = match (standing.interrupted, open) {
         (false, 0) => format!("Nothing that can be built meets {targets} on {machine}."),
         (true, _) => format!("nothing has been seen to meet {targets} on {machine}."),
@@ -135,7 +135,7 @@ impl Evidence<'_> {
     /// `Run caudal-ps with a quantum of 1 µs on 16 cores.`
     fn run(&self) -> String {
         let on = match self.question.goal {
-            Goal::HighestLoad => machine(self.question),
+            Goal::HighestLoad => self.question.machine.to_string(),
             Goal::FewestCores(_) => self.place(),
         };
         format!("Run {} on {on}.", called(&self.winner.candidate))
@@ -152,13 +152,13 @@ impl Evidence<'_> {
     fn carries(&self) -> String {
         let (per_s, there) = (rate(self.probe.row.rate_per_s), results(self.aims, self.probe).join(", "));
         let what = match self.question.goal {
-            Goal::HighestLoad => format!("{per_s}, {} of {}", self.place(), machine(self.question)),
+            Goal::HighestLoad => format!("{per_s}, {} of {}", self.place(), self.question.machine),
             Goal::FewestCores(_) => {
                 let place = self.place();
                 format!(
                     "{per_s} on {} of {}",
                     place.split(' ').next().unwrap_or_default(),
-                    machine(self.question)
+                    self.question.machine
                 )
             }
         };

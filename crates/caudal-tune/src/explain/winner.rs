@@ -1,7 +1,7 @@
 //! Sentences on the winner: how far it gets, which systems tie with it, what it pays, what was tuned.
 //! Called by the explanation of a plan.
 
-use super::words::{called, machine, names, parts, results, targets};
+use super::words::{called, names, parts, results, targets};
 use caudal_sim::row::Row;
 use caudal_stats::Estimate;
 
@@ -28,7 +28,7 @@ impl Evidence<'_> {
             Goal::HighestLoad => format!(
                 "{who} carries {} of {}, {per_s}, within {}: there {found}.",
                 self.place(),
-                machine(question),
+                question.machine,
                 targets(question),
             ),
             Goal::FewestCores(_) => format!(

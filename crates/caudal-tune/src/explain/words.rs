@@ -11,15 +11,6 @@ use crate::search::Search;
 use crate::show::{digits, percent, spelled, within};
 use crate::{Goal, Machine, Question};
 
-pub(super) fn machine(question: &Question) -> String {
-    match question.machine {
-        Machine::Cores(1) => "1 core".to_owned(),
-        Machine::Cores(cores) => format!("{cores} cores"),
-        Machine::Runtime { workers: 1 } => "1 worker".to_owned(),
-        Machine::Runtime { workers } => format!("{workers} workers"),
-    }
-}
-
 pub(super) fn targets(question: &Question) -> String {
     let all: Vec<String> =
         question.targets.iter().map(|target| format!("`{}`", spelled(&target.to_string()))).collect();

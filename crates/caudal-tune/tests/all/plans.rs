@@ -161,7 +161,7 @@ fn the_runtime_gets_only_what_it_can_run() {
     let no_runtime = ["shenango", "caladan-delay-range", "las", "srpt", "ideal", "ps-fluid", "nanopu"];
     let asked = [&["caudal-ps", "caudal-fcfs", "work-stealing", "tiny-quanta"][..], &no_runtime].concat();
     let question = Question {
-        machine: Machine::Runtime { workers: 2 },
+        machine: Machine::Runtime { workers: 2, dispatcher: true },
         budget: Budget { requests: 6_000_000 },
         ..question("exp-1us", "p99 < 20us", &asked)
     };
@@ -177,6 +177,24 @@ fn the_runtime_gets_only_what_it_can_run() {
     let file = File::parse_with(&policy, "policy.toml", &options).expect("the runtime takes it");
     assert_eq!(file.systems[0].system.cores_allocated, 2);
     assert!(plan.rows.iter().all(|row| row.cores == 2 && row.cores_allocated == 2));
+}
+
+#[test]
+fn without_a_core_for_a_dispatcher_workers_take_their_requests_in_themselves() {
+    let asked = ["caudal-ps", "caudal-fcfs", "caudal-stealing", "caudal-stealing-ps"];
+    let question = Question {
+        machine: Machine::Runtime { workers: 1, dispatcher: false },
+        budget: Budget { requests: 3_000_000 },
+        ..question("exp-1us", "p99 < 20us", &asked)
+    };
+    let plan = planned(&question, 2);
+    let names: Vec<&str> = plan.systems.iter().map(|line| line.system.as_str()).collect();
+    assert!(names.iter().all(|name| name.starts_with("caudal-stealing")) && names.len() == 2, "{names:?}");
+    let reason = |system: &str| plan.left_out.iter().find(|out| out.system == system).map(|out| &out.reason);
+    for system in ["caudal-ps", "caudal-fcfs"] {
+        assert!(reason(system).is_some_and(|reason| reason.contains("dispatcher")), "{:?}", plan.left_out);
+    }
+    assert!(plan.headline.contains("1 worker without a dispatcher"), "{}", plan.headline);
 }
 
 #[test]

@@ -59,10 +59,13 @@ pub(crate) struct PlanArgs {
     /// Consider only what the runtime can run, on --workers workers
     #[arg(long, requires = "workers")]
     runnable: bool,
-    /// Workers of the runtime; a dispatcher comes on top
+    /// Workers of the runtime; a dispatcher comes on top, unless --no-dispatcher
     #[arg(long, value_name = "N", requires = "runnable", conflicts_with = "cores")]
     #[arg(value_parser = numbers::count, allow_hyphen_values = true)]
     workers: Option<u32>,
+    /// Consider only systems without a dispatcher: there is no core for one beside the workers
+    #[arg(long, requires = "workers")]
+    no_dispatcher: bool,
     /// Take the costs of this file, as `caudal calibrate` writes it, for all systems but reference lines
     #[arg(long, value_name = "COSTS")]
     costs: Option<PathBuf>,
@@ -203,7 +206,7 @@ impl PlanArgs {
             targets: self.targets.iter().map(|it| it.clone().among(workload.service.classes())).collect(),
             workload,
             machine: match self.workers {
-                Some(workers) => Machine::Runtime { workers },
+                Some(workers) => Machine::Runtime { workers, dispatcher: !self.no_dispatcher },
                 None => Machine::Cores(self.cores.unwrap_or(CORES)),
             },
             goal,
@@ -237,7 +240,10 @@ impl PlanArgs {
         match question.machine {
             Machine::Cores(_) if self.looks_for_cores(question) => {}
             Machine::Cores(cores) => text += &format!(" --cores {cores}"),
-            Machine::Runtime { workers } => text += &format!(" --runnable --workers {workers}"),
+            Machine::Runtime { workers, dispatcher } => {
+                text += &format!(" --runnable --workers {workers}");
+                text += if dispatcher { "" } else { " --no-dispatcher" };
+            }
         }
         match (self.load, self.rate) {
             (Some(load), _) => text += &format!(" --load {load}"),
