@@ -75,9 +75,9 @@ struct Options {
   std::string exclude;
   /// Redirect locks and make sections (Sections.h). Without that, code that locks deadlocks: for tests that show it.
   bool sections = true;
-  /// In front of an optimising link: write at functions what holds for them there (Marks.h), and no probes.
+  /// Before an optimising link: write at functions what holds for them there (Marks.h), and no probes.
   bool atLink = false;
-  /// No probes; in front of an optimising link, none there either.
+  /// No probes; before an optimising link, none there either.
   bool off = false;
   /// Mechanisms that are left out, a bit each by their number.
   unsigned without = 0;

@@ -3,8 +3,8 @@
 // The entry of the plugin: registers the pass where compilers and linkers look for it. Called by LLVM, when it loads the
 // plugin.
 //
-// The pass runs at the end of optimisation: in a compilation of its own, behind thin LTO's import, or at the end of full
-// LTO. In front of a link that optimises again functions are only marked (Marks.h). Those whose names matter are kept apart in
+// The pass runs at the end of optimisation: in a compilation of its own, after thin LTO's import, or at the end of full
+// LTO. Before a link that optimises again functions are only marked (Marks.h). Those whose names matter are kept apart in
 // front of the inliner (KeepNames.h). `opt -passes='caudal-probes<mode=flag>'` runs it by name.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
@@ -98,7 +98,7 @@ static void registerPasses(PassBuilder &builder) {
     addPass(passes, optionsGiven(), /*isLast=*/true);
   });
 #endif
-  // A profile of samples inlines at the start. Behind thin LTO's import there is none, and no plugin has seen before what rustc
+  // A profile of samples inlines at the start. After thin LTO's import there is none, and no plugin has seen before what rustc
   // compiles.
   builder.registerPipelineStartEPCallback([](ModulePassManager &passes, OptimizationLevel) {
     addKeepNames(passes, /*isSimplified=*/false);

@@ -34,7 +34,7 @@ public:
   Analyses analysesOf(llvm::Function &function) const;
   /// Drops what is cached of `function`, if it `hasChanged`.
   void changed(llvm::Function &function, bool hasChanged = true) const;
-  /// Gives loops blocks of their own in front and behind, where probes can stand.
+  /// Gives loops blocks of their own before and after, where probes can stand.
   void prepareLoops(llvm::Function &function) const;
   /// The same, if `hasChanged`: what a transformation has made of loops has no such blocks.
   void loopsChanged(llvm::Function &function, bool hasChanged) const {
@@ -51,15 +51,15 @@ class Strategy {
 public:
   virtual ~Strategy() = default;
 
-  /// Changes the functions of `component` in front of planning, and prepares their loops.
+  /// Changes the functions of `component` before planning, and prepares their loops.
   virtual void prepare(Component &component) = 0;
   /// Plans, in the order of `component`. Changes nothing.
   virtual std::vector<Plan> plan(Component &component) = 0;
-  /// In front of the insertion of a function's plan, which it may still change.
+  /// Before the insertion of a function's plan, which it may still change.
   virtual void beforeInsertion(llvm::Function &, Plan &, const Component &) {}
   /// Writes the probes of a function's plan.
   virtual void insert(llvm::Function &function, const Plan &plan, ProbeWriter &writer);
-  /// Behind the insertion of a component's plans. `spending`: the probes that were written, by function.
+  /// After the insertion of a component's plans. `spending`: the probes that were written, by function.
   virtual void afterInsertion(Component &, llvm::ArrayRef<Plan>, std::vector<Spending>) {}
   /// When all components have their probes.
   virtual void finish(std::vector<Component> &) {}

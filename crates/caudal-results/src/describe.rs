@@ -1,5 +1,5 @@
 //! A system in words, and how many there are of something.
-//! Used by `lanes`, `plan`, `plan_table` and others.
+//! The answers of all commands are written with these words, so that a workload or a system is called the same everywhere.
 
 mod parallelism;
 

@@ -1,4 +1,4 @@
-// Finds the functions of memory allocators, which must not be preempted. Called by the files in sections/, in front of
+// Finds the functions of memory allocators, which must not be preempted. Called by the files in sections/, before
 // planning, and by JumpCircles.cpp. See Allocators.h.
 #include "analysis/Allocators.h"
 #include "analysis/Calls.h"

@@ -1,6 +1,6 @@
 //===- Allocators.h - Which functions are an allocator's ----------------------------------------------------------===//
 //
-// Finds the functions of memory allocators, which must not be preempted. Called by the files in sections/, in front of
+// Finds the functions of memory allocators, which must not be preempted. Called by the files in sections/, before
 // planning, and by JumpCircles.cpp.
 //
 // Who is in an allocator holds its locks, and has its thread's caches half changed: nobody else of the thread may get in. An

@@ -5,7 +5,7 @@
 //
 // Estimates in cycles, from LLVM's TargetTransformInfo and a table for what it does not know (division, atomics, memory
 // intrinsics, library calls). Code outside of loops takes the longer of half its critical chain and its instructions over
-// the issue width: the processor overlaps chains with what is in front of them and behind. A loop's iteration takes the
+// the issue width: the processor overlaps chains with what is before them and after. A loop's iteration takes the
 // longer of its instructions over the issue width and the chain from one iteration to the next, for the processor overlaps
 // iterations.
 //
@@ -97,7 +97,7 @@ public:
         : costs_(costs), inLoop_(costs.loops_.getLoopFor(&block) != nullptr) {}
     /// The cycles that the next instruction adds to the path since the start.
     Cost add(const llvm::Instruction &instruction);
-    /// A probe is here: what follows waits for nothing in front of it.
+    /// A probe is here: what follows waits for nothing before it.
     void restart() { *this = Walk(costs_, inLoop_); }
 
   private:

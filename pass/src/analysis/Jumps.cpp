@@ -112,7 +112,7 @@ static bool mayAlignFrame(const Function &function) {
   });
 }
 
-/// Whether something is put in front of the function's returns behind this pass, or registers are kept for its callers.
+/// Whether something is put before the function's returns after this pass, or registers are kept for its callers.
 static bool mayEndOtherwise(const Function &function) {
   return function.hasGC() || function.hasFnAttribute(Attribute::SanitizeThread) ||
          any_of(std::initializer_list<StringRef>{"no_caller_saved_registers", "instrument-function-exit",
@@ -140,7 +140,7 @@ static bool mayTakeOver(const CallInst &call, const Function &function) {
          sameAnswer(call, function);
 }
 
-/// The call that is the last instruction of `block` in front of its jump or return; null: there is none.
+/// The call that is the last instruction of `block` before its jump or return; null: there is none.
 static CallInst *lastCall(BasicBlock &block) {
   return dyn_cast_or_null<CallInst>(block.getTerminator()->getPrevNode());
 }

@@ -32,7 +32,7 @@ bool sameInterface(const llvm::CallInst &call, const llvm::Function &function);
 /// Whether code generation makes jumps of the function's calls at all.
 bool hasJumps(const llvm::Function &function);
 
-/// Whether the function's returns are as this pass leaves them: nothing is put in front of them later.
+/// Whether the function's returns are as this pass leaves them: nothing is put before them later.
 bool endsPlainly(const llvm::Function &function);
 
 /// Whether code generation makes a jump of `call`, the last one in its block. `endsPlainly`: whether `function` does.

@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace caudal {
 
-/// Takes the hash behind one of Rust's older names, which is 'h' and 16 digits; false: it is none.
+/// Takes the hash after one of Rust's older names, which is 'h' and 16 digits; false: it is none.
 static bool takeHash(StringRef &name) {
   static constexpr size_t length = 3 + 16;
   StringRef hash = name.take_back(length);
@@ -31,7 +31,7 @@ static char unescaped(StringRef name) {
 }
 
 std::string sourceName(StringRef symbol) {
-  // Thin LTO puts something behind the names of what it shares between modules.
+  // Thin LTO puts something after the names of what it shares between modules.
   std::string written = demangle(symbol.split(".llvm.").first);
   StringRef left = written;
   if (!takeHash(left))

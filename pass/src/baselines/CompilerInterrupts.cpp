@@ -29,7 +29,7 @@ struct Container {
   Kind kind;
   BasicBlock *first; ///< where it is entered
   BasicBlock *last;  ///< at whose end its count is added
-  /// Path: in order. Branch: the condition, its arms, the join. Loop: in front, header, body if it is apart, behind.
+  /// Path: in order. Branch: the condition, its arms, the join. Loop: before, header, body if it is apart, after.
   SmallVector<Container *, 4> parts = {};
   Loop *loop = nullptr;
   SmallSetVector<Container *, 4> from = {}, to = {};
@@ -282,7 +282,7 @@ void Counter::add(Instruction &before, int64_t pending) {
     plan_->sites.push_back({&before, Cost::cycles(pending), Cost::cycles(pending)});
 }
 
-/// At the end of `block`: in front of its jump, and of the comparison that the jump waits for.
+/// At the end of `block`: before its jump, and of the comparison that the jump waits for.
 void Counter::add(BasicBlock &block, int64_t pending) {
   if (isClosed(block))
     return;

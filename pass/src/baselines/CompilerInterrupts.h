@@ -12,7 +12,7 @@
 //
 //     path      A -> B, nothing else leads there                    the count goes on to B
 //     branch    A -> arms -> B, nothing else leads there            the arms' mean, by probability, goes on to B
-//     loop      in front -> header (-> body) -> behind              count * trips goes on, if constant and small enough;
+//     loop      before -> header (-> body) -> after              count * trips goes on, if constant and small enough;
 //                                                                   else strips, or in each iteration
 //
 // What is left, each container by itself, adds its count at its end; a block whose successors all have it as their only
@@ -22,7 +22,7 @@
 // As published: the rules above, in this order; one for an instruction, nothing for phis, casts and addresses, 101 for a
 // call of what is not in the module, nothing for a call through a pointer; an interval of 1,000; joins made for conditions
 // that share an arm; loops that are cut only with an induction variable, single-block ones from one iteration a strip on,
-// others from ten; short single-block loops that go straight through and are counted behind.
+// others from ten; short single-block loops that go straight through and are counted after.
 //
 // Not as published, each to the baseline's advantage or to no effect: it runs at the end of optimisation rather than
 // before a second one; the counter goes down to zero rather than up to a limit in memory, so that a probe is a subtraction

@@ -1,4 +1,4 @@
-// Cuts a counted loop into strips, with one probe in front of each strip. Called by
+// Cuts a counted loop into strips, with one probe before each strip. Called by
 // CompilerInterrupts.cpp, when probes are written. See StripMine.h.
 #include "baselines/StripMine.h"
 #include "Compat.h"
@@ -15,7 +15,7 @@ PreparedStrip prepareStrip(const Strip &strip, ScalarEvolution &scev) {
   prepared.preheader = strip.loop->getLoopPreheader();
   prepared.header = strip.loop->getHeader();
   prepared.replaced = cast<BranchInst>(strip.facts.latch->getTerminator())->getCondition();
-  // Loops need not be in closed form any more, and phis would come behind probes that are in place already.
+  // Loops need not be in closed form any more, and phis would come after probes that are in place already.
   SCEVExpander expander = expanderOf(scev, "caudal.count", /*closed=*/false);
   Instruction *at = prepared.preheader->getTerminator();
   Type *type = strip.facts.tested->getType();
@@ -161,7 +161,7 @@ void Cutter::cut() {
   Value *end = counter ? after(builder, counterpart(counter, outer), iterations) : after(builder, start, steps);
   writer_.probe(jump, writer_.charges() ? unitsOf(builder, iterations) : builder.getInt64(0));
 
-  // latch: until the strip's end. The old comparison stays until all probes are in: one may go in front of it.
+  // latch: until the strip's end. The old comparison stays until all probes are in: one may go before it.
   builder.SetInsertPoint(branch);
   branch->setCondition(builder.CreateICmpEQ(facts_.tested, end, "caudal.ended"));
   branch->setSuccessor(0, done);

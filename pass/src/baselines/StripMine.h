@@ -1,6 +1,6 @@
 //===- StripMine.h - Cutting a loop into strips, with a probe before each -----------------------------------------===//
 //
-// Cuts a counted loop into strips, with one probe in front of each strip. Called by CompilerInterrupts.cpp,
+// Cuts a counted loop into strips, with one probe before each strip. Called by CompilerInterrupts.cpp,
 // when probes are written.
 //
 // The loop's body stays as it is; only the jump back to its header changes:
@@ -22,7 +22,7 @@
 
 namespace caudal {
 
-/// A loop that is cut into strips of `length` iterations, with a probe in front of each.
+/// A loop that is cut into strips of `length` iterations, with a probe before each.
 struct Strip {
   llvm::Loop *loop;
   LoopFacts facts;
@@ -30,12 +30,12 @@ struct Strip {
   Cost expected; ///< mean iteration
 };
 
-/// A strip whose loop's values have been computed in front of it, while ScalarEvolution was still right.
+/// A strip whose loop's values have been computed before it, while ScalarEvolution was still right.
 struct PreparedStrip {
   Strip strip;
   llvm::Value *last = nullptr; ///< the last value that the latch tests
   llvm::WeakTrackingVH replaced; ///< the loop's own comparison, dead once the loop is cut
-  llvm::SmallVector<llvm::Instruction *, 8> computing; ///< what computes it, in front of this loop or of one around it
+  llvm::SmallVector<llvm::Instruction *, 8> computing; ///< what computes it, before this loop or of one around it
   llvm::BasicBlock *preheader = nullptr;
   llvm::BasicBlock *header = nullptr;
 };

@@ -40,12 +40,12 @@ static std::optional<int64_t> bytesWithin(int64_t most, const MachineBasicBlock 
   return bytes;
 }
 
-/// Has so many bytes from the beginning of `block` lie in no more lines than they need, if `most` in front of it are enough. Where a
-/// probe's call lies elsewhere so many are more than there are, which is as well: a few bytes that do nothing in front of a loop cost less
+/// Has so many bytes from the beginning of `block` lie in no more lines than they need, if `most` before it are enough. Where a
+/// probe's call lies elsewhere so many are more than there are, which is as well: a few bytes that do nothing before a loop cost less
 /// than a loop that is one byte longer than estimated.
 static void keepTogether(MachineBasicBlock &block, int64_t bytes, int64_t most) {
   block.setAlignment(Align(line));
-  // They would not where less than what the last line needs is left in front of the next one. Never 0, which stands for any number.
+  // They would not where less than what the last line needs is left before the next one. Never 0, which stands for any number.
   block.setMaxBytesForAlignment(unsigned(std::clamp<int64_t>((bytes - 1) % line, 1, most)));
 }
 
@@ -62,7 +62,7 @@ static bool dispatches(const MachineLoop &loop) {
 }
 
 bool alignLoops(MachineFunction &function, bool hasIndirectJumps) {
-  // What is in front of a loop is executed where it is entered; with up to 63 bytes code is larger, and nothing faster.
+  // What is before a loop is executed where it is entered; with up to 63 bytes code is larger, and nothing faster.
   static constexpr int64_t mostOfLoop = 112, mostInFront = 7;
   if (function.getTarget().Options.LoopAlignment != 0)
     return false;

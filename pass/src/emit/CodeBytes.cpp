@@ -19,7 +19,7 @@ StringRef assemblyOf(const MachineInstr &instruction) {
 static unsigned addressOf(const MachineInstr &instruction) {
   const TargetInstrInfo &names = *instruction.getMF()->getSubtarget().getInstrInfo();
   if (names.getName(instruction.getOpcode()).starts_with("LEA"))
-    return 1; // behind the result: it says where, not what is there
+    return 1; // after the result: it says where, not what is there
   ArrayRef<MCOperandInfo> operands = instruction.getDesc().operands();
   return unsigned(find_if(operands, [](const MCOperandInfo &operand) { return operand.OperandType == MCOI::OPERAND_MEMORY; }) -
                   operands.begin());

@@ -22,7 +22,7 @@ int64_t bytesOf(const llvm::MachineBasicBlock &block);
 /// Whether `instruction` jumps to where it has computed, and within its function.
 bool isIndirectJump(const llvm::MachineInstr &instruction);
 
-/// Whether code runs on from `block` to the one that lies behind it.
+/// Whether code runs on from `block` to the one that lies after it.
 bool runsOn(const llvm::MachineBasicBlock &block);
 
 } // namespace caudal

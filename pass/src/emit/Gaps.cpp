@@ -96,7 +96,7 @@ struct Found {
 
 /// A place between two blocks that code does not run through.
 struct Gap {
-  MachineBasicBlock *after; ///< it lies behind this one
+  MachineBasicBlock *after; ///< it lies after this one
   int64_t at;
   Frame frame;
   SmallVector<const Found *, 4> probes; ///< whose calls it gets
@@ -148,7 +148,7 @@ static const MachineOperand *registerOf(const MachineInstr &probe) {
   return namesRegister(assemblyOf(probe)) ? &probe.getOperand(InlineAsm::MIOp_FirstOperand + 1) : nullptr;
 }
 
-/// The mean number of bytes in front of a block for its alignment.
+/// The mean number of bytes before a block for its alignment.
 static int64_t paddingOf(const MachineBasicBlock &block) {
   int64_t boundary = int64_t(block.getAlignment().value()), most = block.getMaxBytesForAlignment();
   return most == 0 || most >= boundary ? boundary / 2 : most * most / (2 * boundary);

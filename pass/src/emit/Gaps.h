@@ -4,8 +4,8 @@
 // pass, which Plugin.cpp registers.
 //
 // A probe's call lies within an instruction that does nothing (Probe.h), which is one of the three that each execution of
-// the probe takes. Where code does not run on from one block to the next (behind a jump, behind a return) there is a gap,
-// in which the call costs nobody anything. This machine pass, the last one in front of the assembler, knows where all blocks
+// the probe takes. Where code does not run on from one block to the next (after a jump, after a return) there is a gap,
+// in which the call costs nobody anything. This machine pass, the last one before the assembler, knows where all blocks
 // lie; a probe that has a gap within the reach of jumps of two bytes gets its call there:
 //
 //          subq   $9, %fs:caudal_probe_v1@tpoff+8        64 48 83 2c 25 ..       9
@@ -20,7 +20,7 @@
 // and the jump back close by, and 6 % with the call in its place (medians of 16 places of the code), however seldom it is executed.
 // So does everything where this pass does not run: LLVM 19 lets plugins add no machine passes.
 //
-// The unwinder must find the frame at the call as it is at the probe: the gap behind a return has the frame of one that has
+// The unwinder must find the frame at the call as it is at the probe: the gap after a return has the frame of one that has
 // been left, so directives say around the call what it is. A debugger is told again where variables are.
 //
 //===--------------------------------------------------------------------------------------------------------------===//

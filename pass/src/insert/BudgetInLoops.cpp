@@ -186,12 +186,12 @@ AllocaInst *LoopBudget::keepIn(Loop &loop, ArrayRef<const BasicBlock *> probed) 
   AllocaInst *left = budget.variable();
   aroundCalls(loop, budget, slack, calls);
   writer_.take(left, preheader->getTerminator());
-  // Where calls come back behind the loop, what they leave is in its place, as it is where they unwind to. And where nothing gets to,
+  // Where calls come back after the loop, what they leave is in its place, as it is where they unwind to. And where nothing gets to,
   // nothing is needed: a switch whose default that is needs no test for it, as long as there is nothing in it.
   for (BasicBlock *exit : exitsOf(loop))
     if (!isReturnOf(*exit, calls.spending))
       writer_.putBack(left, &*exit->getFirstInsertionPt());
-  slack.write(*left, calls.spending); // in front of what is put back
+  slack.write(*left, calls.spending); // before what is put back
   return left;
 }
 

@@ -31,7 +31,7 @@ public:
   llvm::AllocaInst *variable() const { return left_; }
   /// Around a call that may spend. An invoke comes back in a block of its own. `slack`: that of the nest's loops.
   void aroundCall(llvm::CallBase &call, const Slack &slack) const;
-  /// In front of a call that spends nothing, but may unwind to where what is left is fetched.
+  /// Before a call that spends nothing, but may unwind to where what is left is fetched.
   void beforeThrow(llvm::CallBase &call, const Slack &slack) const;
 
 private:

@@ -16,7 +16,7 @@
 //
 // The bound between probes is what it was. A yield is later by these units at most, for each loop in a loop. A budget that is armed anew
 // within such a loop is smaller by the slack when the loop has been left. The budget in memory never includes slack: it is taken off
-// before the budget is put back for a call, and added where the budget is fetched behind the call, or where the call unwinds to. So
+// before the budget is put back for a call, and added where the budget is fetched after the call, or where the call unwinds to. So
 // neither a path out by unwinding nor one by longjmp keeps it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//

@@ -2,7 +2,7 @@
 //
 // Keeps LLVM's strength reduction from making loops with probes slower. Called by Bounded.cpp, as its last step.
 //
-// Code generation's strength reduction chooses anew what a loop counts by, and pays with instructions in front of it. Where the
+// Code generation's strength reduction chooses anew what a loop counts by, and pays with instructions before it. Where the
 // pass has been, it chooses badly: it gives the copies of a short loop values of their own, which the loop around has to keep. So, last of
 // all, when nothing has to see through them any more, what a loop with a probe counts by gets another name:
 //
@@ -19,7 +19,7 @@
 
 namespace caudal {
 
-/// Renames them in `function`: behind the verifier, which bounds loops by these values, and once. What is cached of the function
+/// Renames them in `function`: after the verifier, which bounds loops by these values, and once. What is cached of the function
 /// is stale then.
 void keepOwnSteps(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 

@@ -13,7 +13,7 @@
 //      1:  call   caudal_probe_cold_budget_v1                     | e8 .. .. .. ..
 //
 // The call lies within the instruction that does nothing, as its last five bytes: what is not due runs past it, what is
-// due jumps into it and comes back behind it. So a probe takes no block of its own, at the function's end, with a jump back
+// due jumps into it and comes back after it. So a probe takes no block of its own, at the function's end, with a jump back
 // from there: it is a third shorter than one that does, leaves the program's blocks as they are, and code generation sees
 // instructions without a branch. Where finished code has a gap close by, the call is put there (Gaps.h), for what does nothing
 // is still an instruction of each execution.
@@ -42,7 +42,7 @@ class ProbeWriter {
 public:
   ProbeWriter(llvm::Module &module, const Options &options);
 
-  /// Writes a probe in front of `before`. `spent`: an i64, the cost units since the last probe, at least 0; flag mode does
+  /// Writes a probe before `before`. `spent`: an i64, the cost units since the last probe, at least 0; flag mode does
   /// not look at it.
   void probe(llvm::Instruction *before, llvm::Value *spent);
   /// `isSeldom`: it is to be short, at the cost of a few cycles.
@@ -59,7 +59,7 @@ public:
   void take(llvm::Value *left, llvm::Instruction *before, int64_t slack = 0) const;
   void putBack(llvm::Value *left, llvm::Instruction *before, int64_t slack = 0) const;
   /// Replaces a probe by one that spends from a variable, where the cold path finds what is left, and leaves it. `acrossCalls`:
-  /// the variable is wanted behind calls that change r11, and so is best in some other register at the probe, too.
+  /// the variable is wanted after calls that change r11, and so is best in some other register at the probe, too.
   void spendVariable(llvm::AllocaInst *left, llvm::CallInst *probe, bool acrossCalls);
 
 private:

@@ -40,7 +40,7 @@ private:
   const Walks &walks_;
 };
 
-/// Where a probe in `latch` goes: in front of its jump, and of the comparison that the jump waits for, whose flags a probe
+/// Where a probe in `latch` goes: before its jump, and of the comparison that the jump waits for, whose flags a probe
 /// would destroy.
 static Instruction *latchSite(BasicBlock &latch) {
   Instruction *site = latch.getTerminator();
@@ -64,7 +64,7 @@ static bool isJoin(const BasicBlock &latch) {
   return isa<BranchInst>(*latch.getFirstNonPHIOrDbg()) && latch.hasNPredecessorsOrMore(2);
 }
 
-/// The longest that a shared latch may take behind the probes of the paths to it.
+/// The longest that a shared latch may take after the probes of the paths to it.
 static constexpr Cost brief = Cost::cycles(2);
 
 static bool isBrief(const BasicBlock &block, const CostModel &costs) {
@@ -90,7 +90,7 @@ static SmallVector<Instruction *, 4> eachSites(Loop &loop, const LoopInfo &loops
   if (!usable || (joins && !dispatches(*loop.getHeader())))
     return sites;
   for (BasicBlock *latch : latches) {
-    // What is copied with the header must not have a probe either: the latch that all paths share is in front of it.
+    // What is copied with the header must not have a probe either: the latch that all paths share is before it.
     bool shared = dispatches(*loop.getHeader()) && isBrief(*latch, costs);
     shared = shared && all_of(predecessors(latch), [&](BasicBlock *before) {
       return before->getSingleSuccessor() == latch && loops.getLoopFor(before) == &loop && !isForbidden(*before);
@@ -131,7 +131,7 @@ Region LoopPlanner::follow(Loop &loop, double start) {
   return body;
 }
 
-/// Plans the body so that its probes charge for what is behind the last one of the iteration before, `uncharged` on average, too.
+/// Plans the body so that its probes charge for what is after the last one of the iteration before, `uncharged` on average, too.
 Region LoopPlanner::followAround(Loop &loop, double uncharged) {
   double trips = meanTrips(loop);
   return follow(loop, uncharged * (trips - 1) / trips);
@@ -227,7 +227,7 @@ PathBounds LoopPlanner::each(Loop &loop, Region &body, Cost iteration) {
   }
   result.prefix = longer(body.prefix, body.latches.through + probeCost);
   result.through = body.exits.through;
-  // The latch's probe stands in front of its jump: who leaves there has met one just before.
+  // The latch's probe stands before its jump: who leaves there has met one just before.
   if (sites.size() == 1 && loop.getExitingBlock() == sites.front()->getParent()) {
     result.through = Cost::none();
     result.suffix = Cost::cycles(1);

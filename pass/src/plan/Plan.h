@@ -5,7 +5,7 @@
 //
 // Decides, and changes nothing. A function is a graph of regions: its body, and each loop's body, in which inner loops
 // stand as one node each. Regions are planned from the innermost outwards. In each, paths are followed (Region.h); where
-// the next piece of code would take a path above the bound, a probe goes in front of it, so that paths between probes are
+// the next piece of code would take a path above the bound, a probe goes before it, so that paths between probes are
 // as long as they may be (Tiny Quanta, section 3.1). A loop whose iteration can be run through without a probe
 // is bounded by its count, or gets a probe for each iteration.
 //
@@ -24,7 +24,7 @@
 
 namespace caudal {
 
-/// A probe in front of an instruction.
+/// A probe before an instruction.
 struct Site {
   llvm::Instruction *before;
   Cost expected; ///< mean cost since the last probe: what budget mode subtracts

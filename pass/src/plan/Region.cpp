@@ -13,7 +13,7 @@ namespace caudal {
 
 /// Around a call in a loop, what is left of the budget (BudgetInLoops.h) is put back and fetched: nothing waits for it.
 static constexpr Cost moved = Cost::units(9);
-/// In front of a loop it is fetched: within another loop, where nothing waits for it, and elsewhere. Behind a loop it is put back.
+/// Before a loop it is fetched: within another loop, where nothing waits for it, and elsewhere. After a loop it is put back.
 static constexpr Cost enterWithin = Cost::cycles(2), enter = Cost::cycles(8), leaveLoop = Cost::cycles(1);
 
 /// The node that `block` is part of: itself, or the header of the inner loop that stands for it; null: another region's.
@@ -42,7 +42,7 @@ void Region::successors(BasicBlock *node, SmallVectorImpl<Edge> &edges) const {
     edges.emplace_back(const_cast<BasicBlock *>(from), const_cast<BasicBlock *>(to));
 }
 
-/// Whether a probe in front of the block's jump is behind all else in it.
+/// Whether a probe before the block's jump is after all else in it.
 static bool mayEndWithProbe(const BasicBlock &block) {
   return !isForbidden(block) && !jumpOf(block) && !isa<CallBase>(block.getTerminator());
 }
@@ -97,7 +97,7 @@ void Region::walk(BasicBlock *from, BasicBlock *first, SmallVectorImpl<BasicBloc
 
 /// Nodes in reverse topological order. Where there are cycles that are no natural loops, those that an inner loop with a probe on
 /// each path through it is part of (an interpreter's dispatch, say) need no other: then nodes are in such an order but for the edges
-/// out of such loops. What nobody has charged in front of one is charged by its own probes (chargeWithin).
+/// out of such loops. What nobody has charged before one is charged by its own probes (chargeWithin).
 void Region::order(BasicBlock *first, SmallVectorImpl<BasicBlock *> &nodes) {
   walk(first, first, nodes, nullptr);
   if (entangled_.empty() && endsEntangled_.empty())
@@ -120,7 +120,7 @@ void Region::gather(Place &into, const Place &from, double weight) {
   into.weight += weight;
 }
 
-/// `paths` with what insertion may put in front of them and behind.
+/// `paths` with what insertion may put before them and after.
 static PathBounds lengthened(PathBounds paths, Cost before, Cost behind) {
   paths.prefix = paths.prefix + before;
   paths.suffix = paths.suffix + behind;
@@ -150,7 +150,7 @@ bool Region::alwaysProbes(const BasicBlock *node) const {
   return of != loop_ && inner_.lookup(of).through.isNone();
 }
 
-/// How long a path is that comes from an inner loop that always probes is known, whatever came before: so it can be said in front of
+/// How long a path is that comes from an inner loop that always probes is known, whatever came before: so it can be said before
 /// those nodes that are followed before the loop is.
 void Region::startBehindProbes(ArrayRef<BasicBlock *> nodes) {
   DenseSet<BasicBlock *> later;
@@ -184,7 +184,7 @@ void Region::leave(BasicBlock *node, Place place) {
   }
 }
 
-/// Whether a path that is at `place` in front of `block` would need a probe in it.
+/// Whether a path that is at `place` before `block` would need a probe in it.
 bool Region::exceeds(const BasicBlock &block, const Place &place) {
   Cost ahead = Cost::zero();
   CostModel::Walk walk(costs_, block);
@@ -239,7 +239,7 @@ void Region::probe(Place &place, Instruction *before) {
   place.expected = 0;
 }
 
-/// In front of a block's jump, which `place` has passed, unless one is there already.
+/// Before a block's jump, which `place` has passed, unless one is there already.
 void Region::probeAtEnd(Place &place, BasicBlock &block) {
   Instruction *end = block.getTerminator();
   if (none_of(plan_.sites, [&](const Site &site) { return site.before == end; }))
@@ -249,7 +249,7 @@ void Region::probeAtEnd(Place &place, BasicBlock &block) {
   place.since = jump;
 }
 
-/// Where an inner loop begins: each of its iterations charges its part of what is in front of the loop.
+/// Where an inner loop begins: each of its iterations charges its part of what is before the loop.
 void Region::probeAtStart(Place &place, BasicBlock &header) {
   double executed = double(analyses_.frequencies.getBlockFreq(&header).getFrequency()) + 1e-9;
   place.expected *= std::min(1.0, place.weight / executed);
@@ -280,7 +280,7 @@ void Region::pass(Place &place, const PathBounds &paths) {
   place.expected += double(paths.expected.inUnits());
 }
 
-/// Whether a probe may stand in front of `instruction`.
+/// Whether a probe may stand before `instruction`.
 static bool mayPrecede(const Instruction &instruction) {
   return !isa<PHINode>(instruction) && !instruction.isEHPad() && !isa<AllocaInst>(instruction);
 }
@@ -297,14 +297,14 @@ void Region::passBlock(BasicBlock &block, Place &place) {
     probe(place, &*block.getFirstInsertionPt());
   const CallInst *last = jumpOf(block);
   CostModel::Walk walk(costs_, block);
-  bool beyond = false; // behind a jump: nothing may stand between it and its return
+  bool beyond = false; // after a jump: nothing may stand between it and its return
   for (Instruction &instruction : block) {
     Instruction *before = !forbidden && mayPrecede(instruction) ? &instruction : nullptr;
     PathBounds paths = pathsOf(instruction, walk.add(instruction));
     if (beyond)
       break; // the return is the callee's
     beyond = &instruction == last;
-    // Nothing can stand behind it that would end the path across the callee, which may be all that a function is allowed.
+    // Nothing can stand after it that would end the path across the callee, which may be all that a function is allowed.
     bool isFirst = !plan_.sites.empty() && plan_.sites.back().before == &instruction;
     bool isTooLate = beyond && !isFirst &&
                      (place.since + paths.through > limits_.call || place.through + paths.through > limits_.across);
@@ -337,7 +337,7 @@ void Region::finish(Instruction &terminator, Place &place) {
   gather(exits, place, double(analyses_.frequencies.getBlockFreq(&block).getFrequency()) + 1e-9);
 }
 
-/// Has the probes of `inner` charge what nobody has in front of it: `place.expected` for each time that it is entered.
+/// Has the probes of `inner` charge what nobody has before it: `place.expected` for each time that it is entered.
 void Region::chargeWithin(const Loop &inner, Place &place) {
   auto isWithin = [&](const Site &site) { return inner.contains(site.before->getParent()); };
   double executed = 0;
@@ -370,7 +370,7 @@ void Region::passLoop(BasicBlock *node, const Loop &inner, Place &place) {
   pass(place, paths);
 }
 
-/// In front of an inner loop that has no block of its own there, for jumps by an address lead to it: at the ends of blocks that do;
+/// Before an inner loop that has no block of its own there, for jumps by an address lead to it: at the ends of blocks that do;
 /// where such a block is another loop's, at the loop's beginning, in each iteration.
 void Region::probeInFront(BasicBlock *node, const PathBounds &paths, Place &place) {
   Place behind;

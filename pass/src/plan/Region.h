@@ -5,8 +5,8 @@
 //
 // A region is a loop's body, or the function's, in which inner loops stand as one node each. Its paths are followed in
 // topological order, as the longest to each place and the mean cost that no probe has charged there; where the next piece
-// of code would take a path above the bound, a probe goes in front of it. Cycles that are no natural loops are cut: by a
-// probe of the region, or by an inner loop that always meets one, which then charges for what is in front of it.
+// of code would take a path above the bound, a probe goes before it. Cycles that are no natural loops are cut: by a
+// probe of the region, or by an inner loop that always meets one, which then charges for what is before it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_REGION_H
@@ -33,7 +33,7 @@ inline constexpr Cost walked = Cost::cycles(24);
 /// The jump that ends a block.
 inline constexpr Cost jump = Cost::cycles(1);
 
-/// A block in which nothing can be inserted. Landing pads may have probes behind their first instruction: a runtime
+/// A block in which nothing can be inserted. Landing pads may have probes after their first instruction: a runtime
 /// declines to yield while the stack unwinds.
 inline bool isForbidden(const llvm::BasicBlock &block) { return block.getFirstInsertionPt() == block.end(); }
 
@@ -103,7 +103,7 @@ private:
   llvm::DenseSet<llvm::BasicBlock *> entangled_;       ///< entered backwards, but not by their loop's latch: probed at once
   /// Where that is an inner loop, the block that leads there, probed at its end, and the loop's header.
   llvm::SmallVector<Edge, 2> endsEntangled_;
-  bool isCut_ = false;                                 ///< whether paths are followed anew behind inner loops that always probe
+  bool isCut_ = false;                                 ///< whether paths are followed anew after inner loops that always probe
 };
 
 } // namespace caudal

@@ -1,4 +1,4 @@
-// Chooses the probes that are seldom executed, which become short calls. Called by Bounded.cpp, in front of the insertion of a
+// Chooses the probes that are seldom executed, which become short calls. Called by Bounded.cpp, before the insertion of a
 // plan. See Seldom.h.
 #include "plan/Seldom.h"
 #include "analysis/Size.h"

@@ -1,6 +1,6 @@
 //===- Seldom.h - Which probes are seldom executed ----------------------------------------------------------------===//
 //
-// Chooses the probes that are seldom executed, which become short calls. Called by Bounded.cpp, in front of the
+// Chooses the probes that are seldom executed, which become short calls. Called by Bounded.cpp, before the
 // insertion of a plan.
 //
 // A probe in place takes some 20 bytes, a call of one 5, and some three cycles more. The probes of a function that are

@@ -3,7 +3,7 @@
 // Keeps calls at the end of functions as jumps. Called by Bounded.cpp, before planning.
 //
 // A function that ends in a call and returns what it answers jumps there: the return is the callee's, which keeps to a
-// function's part. But that it will is decided by code generation, and what stands behind the call in the meantime counts
+// function's part. But that it will is decided by code generation, and what stands after the call in the meantime counts
 // as a path of the caller's: a probe would stand there, and the jump would become a call, a frame and a return. In forwarders, of
 // which iterators and interfaces are made, that is most of what they do:
 //
@@ -12,7 +12,7 @@
 // So calls that code generation can make jumps of are jumps. Where the prototypes are the same they become `musttail`.
 // Others are marked, and nothing may stand between them and their return, if code generation makes jumps of them as it
 // does without probes: if all that is handed over is in registers, the frame is not aligned, and no sanitizer adds
-// something in front of returns (below -O1 it makes none; nothing is marked there). Where several ways end in one return,
+// something before returns (below -O1 it makes none; nothing is marked there). Where several ways end in one return,
 // each such call gets its own, as code generation would give it.
 //
 // Of functions that call each other in circles, some are called before their paths are known, and keep to less than a
@@ -21,7 +21,7 @@
 // stack would be gone.
 //
 // With `-tailcallopt`, which frontends do not give, code generation makes jumps of calls with one prototype only: others are calls with
-// nothing behind them, and the path across is longer than is said.
+// nothing after them, and the path across is longer than is said.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_TAILCALLS_H

@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace caudal {
 
-/// Takes the word in front of a name.
+/// Takes the word before a name.
 static Exclusion takeWord(StringRef &text) {
   auto [word, rest] = text.split(' ');
   Exclusion what = word == "nopreempt" ? Exclusion::NoPreempt : word == "call" ? Exclusion::Call : Exclusion::Leave;

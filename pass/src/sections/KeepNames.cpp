@@ -1,4 +1,4 @@
-// Keeps functions from being inlined whose names the pass looks for. Called by LLVM in front of the inliner, for which
+// Keeps functions from being inlined whose names the pass looks for. Called by LLVM before the inliner, for which
 // Plugin.cpp registers it. See KeepNames.h.
 #include "sections/KeepNames.h"
 #include "analysis/Allocators.h"
@@ -39,7 +39,7 @@ PreservedAnalyses KeepNamesPass::run(Module &module, ModuleAnalysisManager &) {
   static constexpr StringLiteral untilSeen = "caudal-kept";
   if (options_.off)
     return PreservedAnalyses::all();
-  // In front of the inliner, with which marks go.
+  // Before the inliner, with which marks go.
   if (isSimplified_)
     warnOfOthers(module, options_);
   Expected<Exclusions> exclusions = Exclusions::read(options_.exclude);

@@ -1,7 +1,7 @@
 //===- KeepNames.h - Functions that the inliner must leave callable by name ---------------------------------------===//
 //
-// A pass of its own, which Plugin.cpp puts in front of the inliner: the sections of Sections.h are found by the names of what is called,
-// behind all optimisation.
+// A pass of its own, which Plugin.cpp puts before the inliner: the sections of Sections.h are found by the names of what is called,
+// after all optimisation.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_KEEPNAMES_H
@@ -13,7 +13,7 @@
 
 namespace caudal {
 
-/// Keeps functions apart whose names the pass looks for behind the inliner. `isSimplified`: variables are values already, so it is
+/// Keeps functions apart whose names the pass looks for after the inliner. `isSimplified`: variables are values already, so it is
 /// seen which of allocators' entry points only hand on.
 class KeepNamesPass : public llvm::PassInfoMixin<KeepNamesPass> {
 public:

@@ -19,10 +19,10 @@ enum class KnownCall {
   None,
   /// It calls back, or waits for threads that do: the call is a section.
   Section,
-  /// A section begins in front of it, and ends behind its counterpart.
+  /// A section begins before it, and ends after its counterpart.
   Enter,
   Leave,
-  /// It leaves something for the next region that is opened: from it to behind that call is a section.
+  /// It leaves something for the next region that is opened: from it to after that call is a section.
   Prepare,
   /// The state that it opens is closed in more than one way: the function that calls it is a section.
   Function,

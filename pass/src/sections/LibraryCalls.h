@@ -38,7 +38,7 @@ private:
   bool hasChanged_ = false;
 };
 
-/// Calls `enter` in front of `call` and `exit` behind it, whichever way it is left, with what `enter` has answered.
+/// Calls `enter` before `call` and `exit` after it, whichever way it is left, with what `enter` has answered.
 void surround(llvm::CallBase &call, llvm::FunctionCallee enter, llvm::FunctionCallee exit);
 
 } // namespace caudal

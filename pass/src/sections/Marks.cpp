@@ -1,4 +1,4 @@
-// Writes at each function what its compilation was told, so that an optimising link knows it. Called by Plugin.cpp in front of
+// Writes at each function what its compilation was told, so that an optimising link knows it. Called by Plugin.cpp before
 // such a link, and read by the files beside this one in it. See Marks.h.
 #include "sections/Marks.h"
 #include "Compat.h"

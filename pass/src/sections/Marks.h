@@ -1,4 +1,4 @@
-//===- Marks.h - What a compilation in front of an optimising link was told ---------------------------------------===//
+//===- Marks.h - What a compilation before an optimising link was told --------------------------------------------===//
 //
 // Writes at each function what its compilation was told, so that an optimising link knows it. Called by Plugin.cpp in
 // front of such a link, and read by the files beside this one in it.

@@ -1,7 +1,7 @@
 //===- NamedFunctions.h - What functions of libraries do to their thread, by name ---------------------------------===//
 //
-// Asked by KeepNames.h in front of the inliner, which must leave such functions callable by name, and by SurroundedCalls.h and
-// Redirection.h behind it. Whole libraries whose state belongs to the thread are in Known.h.
+// Asked by KeepNames.h before the inliner, which must leave such functions callable by name, and by SurroundedCalls.h and
+// Redirection.h after it. Whole libraries whose state belongs to the thread are in Known.h.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_NAMEDFUNCTIONS_H

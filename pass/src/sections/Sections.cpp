@@ -1,4 +1,4 @@
-// Keeps code from being preempted that must not be: locks, allocators, what lists say. Called by Pass.cpp in front of
+// Keeps code from being preempted that must not be: locks, allocators, what lists say. Called by Pass.cpp before
 // planning. See Sections.h.
 #include "sections/Sections.h"
 #include "analysis/Allocators.h"

@@ -1,9 +1,9 @@
 //===- Sections.h - What must not be pre-empted -------------------------------------------------------------------===//
 //
-// Keeps code from being preempted that must not be: locks, allocators, what lists say. Called by Pass.cpp in front of
+// Keeps code from being preempted that must not be: locks, allocators, what lists say. Called by Pass.cpp before
 // planning.
 //
-// Runs in front of planning. Redirects calls of lock functions to the library's wrappers, puts critical sections around calls
+// Runs before planning. Redirects calls of lock functions to the library's wrappers, puts critical sections around calls
 // and functions that must not lose their thread, and says which functions stay without probes. Why, and why nobody
 // deadlocks: docs/background/preemption-safety.md.
 //

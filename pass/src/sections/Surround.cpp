@@ -1,4 +1,4 @@
-// Puts calls in front of code and behind it, on every path out of it. Called by LibraryCalls.cpp, SurroundedCalls.cpp,
+// Puts calls before code and after it, on every path out of it. Called by LibraryCalls.cpp, SurroundedCalls.cpp,
 // Sections.cpp and ThreadLocals.cpp. See Surround.h.
 #include "sections/Surround.h"
 #include "llvm/IR/Module.h"

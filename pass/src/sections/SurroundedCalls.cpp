@@ -52,7 +52,7 @@ void SurroundedCalls::surroundInAllocator(Function &function, const DenseSet<con
   }
 }
 
-/// C++'s guards of static variables: waited for in front of the call, a lock behind it.
+/// C++'s guards of static variables: waited for before the call, a lock after it.
 bool SurroundedCalls::surroundGuard(CallBase &call, StringRef name) {
   LLVMContext &context = calls_.module().getContext();
   if (name == "__cxa_guard_acquire") {

@@ -26,7 +26,7 @@ static bool isGuard(const GlobalVariable &variable) {
   return variable.isThreadLocal() && (name.starts_with("_ZGV") || name.starts_with("__tls_guard"));
 }
 
-/// Is the guard that of a variable in a function? It is set behind the initialiser.
+/// Is the guard that of a variable in a function? It is set after the initialiser.
 static bool isOfFunction(const GlobalVariable &guard) { return guard.getName().starts_with("_ZGVZ"); }
 
 namespace {
@@ -60,7 +60,7 @@ static void findInitialisers(Value &value, Constant &is, unsigned steps, SmallVe
     }
     if (steps == 0)
       continue;
-    // In a loop it is looked up in front, and known behind the first turn.
+    // Within a loop it is looked up before the loop, and known after the first iteration.
     if (auto *either = dyn_cast<PHINode>(instruction)) {
       if (all_of(either->incoming_values(), [&](const Value *each) { return each == &value || isa<Constant>(each); }))
         findInitialisers(*either, is, steps - 1, found);

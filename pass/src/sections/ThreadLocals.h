@@ -11,7 +11,7 @@
 //
 // The guard may have been loaded long before the branch, and a probe have been between.
 //
-// Variables of functions have their guard set behind the initialiser; all others, which the thread makes together (__tls_init), in front of
+// Variables of functions have their guard set after the initialiser; all others, which the thread makes together (__tls_init), before
 // it. The section costs nothing where the variable is there already.
 //
 //===--------------------------------------------------------------------------------------------------------------===//

@@ -30,7 +30,7 @@ struct Reach {
   }
 };
 
-/// The loop is left where a value reaches an end that is chosen in front of it: most iterations; 0: it is not.
+/// The loop is left where a value reaches an end that is chosen before it: most iterations; 0: it is not.
 uint64_t nearerEndTrips(const Loop &loop, ScalarEvolution &scev) {
   BasicBlock *latch = loop.getLoopLatch();
   auto *branch = latch ? dyn_cast<BranchInst>(latch->getTerminator()) : nullptr;

@@ -5,7 +5,7 @@
 //
 // Finds the probes in the code as it has become, and the longest paths between them, without knowing what was planned:
 // longest paths by relaxation until nothing changes, bounds of loops by what ScalarEvolution proves of the new code: constant
-// counts, nearer ends that are chosen in front of a loop. The cost model is shared with the planner, the search for paths is
+// counts, nearer ends that are chosen before a loop. The cost model is shared with the planner, the search for paths is
 // not.
 //
 //===--------------------------------------------------------------------------------------------------------------===//

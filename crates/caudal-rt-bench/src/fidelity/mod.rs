@@ -16,6 +16,7 @@
 mod idle;
 mod measured;
 mod predicted;
+mod range;
 mod services;
 mod workloads;
 
@@ -37,6 +38,7 @@ use clap::Args;
 use self::idle::note_idle_stalls;
 use self::measured::{Measured, Once};
 use self::predicted::{Given, Predicted};
+use self::range::{StallsSeen, Verdict, verdict};
 use self::services::{Services, path_ns};
 use self::workloads::{Workload, workloads};
 
@@ -120,9 +122,13 @@ struct Row {
     filtered: Pair,
     /// How far apart they may be; none where there were too few requests.
     within: Option<f64>,
+    /// Rounds in which the machine had other stalls than its calibrations saw.
+    left: usize,
 }
 
-/// A statistic over the rounds, in ns, and how many times as much is simulated as measured, round by round.
+/// A statistic over the rounds, in ns, and how many times as much is simulated as measured, round by round. Each round is simulated with
+/// the stalls that its calibration saw, so the spread of what is simulated is the interval of the prediction.
+#[derive(Clone, Copy)]
 struct Pair {
     measured: Spread,
     simulated: Spread,
@@ -140,12 +146,9 @@ impl Pair {
 }
 
 impl Row {
-    fn verdict(&self) -> &'static str {
-        match self.within {
-            None => "–",
-            Some(within) if (self.filtered.ratio.median - 1.0).abs() <= within => "met",
-            Some(_) => "missed",
-        }
+    fn verdict(&self) -> Option<Verdict> {
+        let Pair { measured, simulated, ratio } = self.filtered;
+        self.within.map(|within| verdict(ratio, measured, simulated, within, self.left))
     }
 }
 
@@ -155,6 +158,7 @@ struct Point {
     load: f64,
     measured: Measured,
     predicted: Predicted,
+    stalls: StallsSeen,
 }
 
 impl Fidelity {
@@ -181,6 +185,7 @@ impl Fidelity {
         if !self.json {
             println!();
             points.iter().for_each(print_idle_stalls);
+            points.iter().for_each(print_stalls_seen);
         }
         let stalls: Vec<f64> =
             points.iter().flat_map(|point| point.measured.stalls_per_second.iter().copied()).collect();
@@ -200,6 +205,7 @@ impl Fidelity {
             self.loads.iter().map(move |&load| Point {
                 measured: Measured::new(workload.classes.len()),
                 predicted: Predicted::new(workload.classes.len()),
+                stalls: StallsSeen::default(),
                 workload: workload.clone(),
                 load,
             })
@@ -217,6 +223,7 @@ impl Fidelity {
             let services = Services::measure(&run)?;
             let mut trace = run.trace("processor-sharing")?;
             let stalls = report(&trace, GapsOf::WorkAndGenerator).stalls;
+            let calibrated = range::share_of(&costs)?;
             let idle_stalls = note_idle_stalls(&mut trace);
             let measured = report(&trace, GapsOf::WorkAndGenerator);
             let is_same = are_alike(services.path_ns, path_ns(&trace).unwrap_or(services.path_ns));
@@ -236,6 +243,7 @@ impl Fidelity {
             point.measured.unlike += u32::from(!is_same);
             point.measured.add(&measured, stalls.per_second, idle_stalls);
             point.predicted.add(&predicted, simulated_idle_stalls);
+            point.stalls.add(calibrated, stalls.share);
             return Ok(costs);
         }
         unreachable!("the last attempt counts")
@@ -283,15 +291,15 @@ impl Fidelity {
                 format!("{:.2} ({:.2}–{:.2})", of.median / unit, of.low / unit, of.high / unit)
             };
             println!(
-                "{:<16} {:>4} {:<8} {:<3} | {:>22} {:>9.2} {:>17} {:<6} | {:>24} {:>9.2} {:>6.2}",
+                "{:<16} {:>4} {:<8} {:<3} | {:>22} {:>22} {:>17} {:<8} | {:>24} {:>9.2} {:>6.2}",
                 row.workload,
                 row.load,
                 row.class,
                 row.statistic,
                 spread(row.filtered.measured, 1e3),
-                row.filtered.simulated.median / 1e3,
+                spread(row.filtered.simulated, 1e3),
                 spread(row.filtered.ratio, 1.0),
-                row.verdict(),
+                row.verdict().map_or("–", Verdict::word),
                 spread(row.raw.measured, 1e3),
                 row.raw.simulated.median / 1e3,
                 row.raw.ratio.median
@@ -325,13 +333,13 @@ impl Fidelity {
 
 fn print_head() {
     println!(
-        "{:<16} {:>4} {:<8} {:<3} | {:>22} {:>9} {:>17} {:<6} | {:>24} {:>9} {:>6}",
+        "{:<16} {:>4} {:<8} {:<3} | {:>22} {:>22} {:>17} {:<8} | {:>24} {:>9} {:>6}",
         "workload",
         "load",
         "class",
         "",
         "filtered, us (rounds)",
-        "simulated",
+        "simulated (rounds)",
         "ratio (rounds)",
         "",
         "raw, us (rounds)",
@@ -353,6 +361,13 @@ fn print_idle_stalls(point: &Point) {
             "{:<16} {:>4} of the requests waited more than 2.5 us at an idle worker: {measured}, simulated {simulated}",
             point.workload.name, point.load
         );
+    }
+}
+
+/// Says where the machine had other stalls in the runs than in the calibrations, from which the runs were predicted.
+fn print_stalls_seen(point: &Point) {
+    if let Some(said) = point.stalls.said() {
+        println!("{:<16} {:>4} {said}", point.workload.name, point.load);
     }
 }
 
@@ -379,6 +394,7 @@ fn table(point: &Point) -> Vec<Row> {
                 raw,
                 filtered,
                 within: (percentile == 0 || measured.count >= COUNT_MIN).then_some(within),
+                left: point.stalls.left(),
             });
         }
     }
@@ -396,7 +412,8 @@ fn print_json(row: &Row) {
         "{}",
         serde_json::json!({
             "workload": row.workload, "load": row.load, "class": row.class, "statistic": row.statistic,
-            "filtered": pair(&row.filtered), "raw": pair(&row.raw), "within": row.within, "verdict": row.verdict(),
+            "filtered": pair(&row.filtered), "raw": pair(&row.raw), "within": row.within, "rounds_with_other_stalls": row.left,
+            "verdict": row.verdict().map(Verdict::word),
         })
     );
 }

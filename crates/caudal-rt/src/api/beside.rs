@@ -1,6 +1,6 @@
 //! Services that run beside a runtime, such as the socket of `caudal-observe`: started when all of its threads are there, and dropped when it
 //! has stopped.
-//! Used by `runtime`.
+//! A program registers them with the builder; they run on threads of their own, and read what the runtime publishes.
 
 use std::any::Any;
 use std::thread::JoinHandle;

@@ -1,5 +1,5 @@
 //! A runtime: its threads from start to shutdown, and submissions.
-//! Used by `bench`.
+//! Programs call it from ordinary threads: build, start, submit, ask for statistics, shut down.
 
 use std::any::Any;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! A bell: an event descriptor by which a thread that waits in `poll` is woken. Threads that wait for descriptors of sources have one, and so
 //! has the source of [`crate::drive::channel`].
-//! Used by `channel`, `sleep` and `start`.
+//! The start of a runtime makes them; sleeping threads wait for them, and those who bring work ring them.
 //!
 //! The descriptor counts: it stays readable from [`Bell::ring`] until [`Bell::silence`], so a bell that rings before anybody waits is heard.
 

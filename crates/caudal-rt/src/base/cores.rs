@@ -1,5 +1,5 @@
 //! Processors of threads, and threads that prepare themselves before others begin.
-//! Used by `bench`, `beside` and `start`.
+//! The start of a runtime pins its threads by these functions, and the threads that run beside it (statistics, watchdog) keep off the workers' processors.
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;

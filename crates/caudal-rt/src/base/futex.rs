@@ -1,5 +1,5 @@
 //! The system call `futex`, by which threads sleep on a word and are woken.
-//! Used by `helper`, `sleep`, `sleeper` and others.
+//! Threads sleep by it in the whole crate: idle workers, the helper, threads that wait for a request's end or for a lock.
 
 use std::ptr;
 use std::time::Duration;

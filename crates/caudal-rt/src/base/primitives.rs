@@ -1,5 +1,5 @@
 //! The atomics, locks and threads of this crate: every concurrent module takes them from here, so that loom can take their place.
-//! Used by `helper`.
+//! Only `cfg(loom)` decides which ones they are; nothing here has a state of its own.
 
 #[cfg(loom)]
 #[allow(unused_imports)]

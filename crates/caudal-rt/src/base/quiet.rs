@@ -1,5 +1,5 @@
 //! Sections of the runtime's own code in which no probe yields, and whether the caller is on a coroutine at all.
-//! Used by `channel`, `context`, `carry` and others.
+//! Locks, channels, submissions and whatever else touches a worker's own data from within a request enters such a section first.
 
 use std::marker::PhantomData;
 

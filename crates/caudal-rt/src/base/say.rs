@@ -1,5 +1,5 @@
 //! Lines that the runtime writes to standard error, each whole: see [`caudal_fiber::message`].
-//! Used by `runtime`, `fork`, `sink` and others.
+//! The runtime says so what no caller can be told: a panic of a source or sink, a stuck worker, a stack that overflowed.
 
 /// Writes a line, which begins with `caudal: `, to standard error.
 macro_rules! say {

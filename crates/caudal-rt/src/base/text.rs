@@ -1,5 +1,5 @@
 //! `Debug` of the crate's errors: their text, with causes.
-//! Used by `kernel::error`, `class`, `failure` and others.
+//! Every error type of the crate writes itself by it, because `unwrap` shows users the `Debug` form.
 
 use std::fmt;
 

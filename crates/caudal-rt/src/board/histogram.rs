@@ -1,5 +1,5 @@
 //! Latency histograms that one thread writes on the request path and any thread reads at any time.
-//! Used by `measured`, `json` and `plain`.
+//! Each worker has some for every class ([`measured`](crate::board::measured)); snapshots read them, and programs may make their own.
 //!
 //! ```text
 //! value          bucket width   buckets

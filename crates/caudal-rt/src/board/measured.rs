@@ -1,5 +1,5 @@
 //! Measurements of every class, which workers make on the request path.
-//! Used by `shared`, `kernel::worker` and `snapshot`.
+//! A worker writes at the start, at each yield and at the end of a request; snapshots of the statistics read.
 //!
 //! ```text
 //! line 0   queueing     service     plain     ┐ sum, largest value and buckets' address of each histogram;

@@ -1,5 +1,6 @@
 //! The board: what workers publish, with plain stores to lines of their own, and anybody reads. Each part names its writer.
-//! Used by `runtime`, `dispatcher`, `shared` and others.
+//! Workers and the dispatcher write where they schedule; the dispatcher reads queue lengths to place requests, and statistics, watchdog and
+//! shutdown read the rest.
 
 pub mod histogram;
 pub(crate) mod log;

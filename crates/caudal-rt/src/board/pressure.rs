@@ -1,5 +1,5 @@
 //! Findings of the watchdog on each worker.
-//! Used by `board` and `shared`.
+//! The watchdog writes them every some milliseconds, from what the kernel says of the threads; statistics show them.
 
 use std::sync::atomic::AtomicU64;
 

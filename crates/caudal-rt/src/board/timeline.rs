@@ -1,5 +1,5 @@
 //! Rings of events: what workers do in a chosen window, for a timeline. `stats/recording.rs` begins and ends recordings.
-//! Used by `elision`, `shared`, `kernel::worker` and others.
+//! Workers write an event after each slice while a recording goes on; the program, or `caudal record`, reads them after its end.
 //!
 //! ```text
 //!  session   0: off; odd: a recording goes on, by its number            one word, which workers read once a slice

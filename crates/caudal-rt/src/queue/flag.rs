@@ -1,6 +1,6 @@
 //! A thread's probe flag, which one other thread may raise: the flag is thread-local memory, which goes with its thread. Workers own the
 //! flags, the dispatcher raises them.
-//! Used by `board` and `shared`.
+//! The dispatcher raises the flag of a worker whose quantum is over, for probes that read a flag and not the clock.
 //!
 //! # Protocol
 //!

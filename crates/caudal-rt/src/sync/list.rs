@@ -1,5 +1,5 @@
 //! List of waiters, for all locks and channels: intrusive, first in, first out, under a small spin lock.
-//! Used by `sync`, `condvar`, `gate` and others.
+//! A lock or channel of this module calls it when a waiter has to queue, gives up, or is told.
 //!
 //! ```text
 //!            ┌───────── on the stack of a waiter each ─────────┐

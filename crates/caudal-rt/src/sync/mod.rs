@@ -1,5 +1,5 @@
 //! Locks, channels and the like that park the coroutine and never its worker.
-//! Used by `condvar`, `gate`, `list` and others.
+//! Handlers call these as they would call those of `std`; the runtime itself takes none of them.
 //!
 //! | instead of | take | because |
 //! | --- | --- | --- |

@@ -1,5 +1,4 @@
 //! A number of permits and their waiters. Semaphores, reader-writer locks and the room of channels are made of it.
-//! Used by `mpsc`, `rwlock` and `semaphore`.
 //!
 //! # The word
 //!

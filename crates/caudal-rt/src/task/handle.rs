@@ -1,5 +1,5 @@
 //! Handles: the answer to a submission, by which the program waits for a request and takes its result.
-//! Used by `task`, `raw`, `runtime` and others.
+//! The program has it from a submission; dropping it leaves the request to itself.
 
 use std::future::Future;
 use std::marker::PhantomData;

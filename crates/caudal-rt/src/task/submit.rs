@@ -1,5 +1,5 @@
 //! Submissions: a request is made, placed, and answered with a handle; or refused, with its closure.
-//! Used by `task`, `runtime` and `scope`.
+//! The runtime's own `submit` and those of requests and scopes come here, on the thread of whoever submits.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,5 +1,5 @@
 //! Recordings of what workers do in a chosen window; the rings are in [`crate::board::timeline`].
-//! Used by `runtime` and `stats`.
+//! A program or `caudal record` begins one; whoever holds it reads the workers' rings at its end.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,5 +1,5 @@
 //! Numbers of a runtime at some moment, or between two.
-//! Used by `runtime` and `stats`.
+//! Whoever asks makes them on its own thread, by reading what workers publish; no worker notices.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

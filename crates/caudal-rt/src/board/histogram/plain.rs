@@ -1,5 +1,5 @@
 //! A snapshot: percentiles, merging, the difference to an earlier one, another unit.
-//! Used by `histogram`, `measured`, `snapshot` and others.
+//! Statistics make one when a program asks, off the request path: it is a plain copy, which nobody writes any more.
 
 use super::{BUCKETS, bounds_of, index_of, midpoint_of};
 

@@ -1,5 +1,5 @@
 //! The log of decisions: what policies saw on each thread, and what they decided.
-//! Used by `shared` and `writer`.
+//! It is there if the program asks for it, so that a test can replay a run in the simulator and compare each decision.
 //!
 //! ```text
 //!  worker 0   │ entry │ entry │ entry │ … free …        │   a buffer each, made at the start, written once, in order

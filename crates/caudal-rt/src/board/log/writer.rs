@@ -1,5 +1,5 @@
 //! The only writer of a buffer of the log. Workers and the dispatcher have one each.
-//! Used by `dispatcher`, `start`, `kernel::worker` and others.
+//! They write an entry for each decision, on the request path, if the program has asked for a log.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
 //! The handle of a ring's one producer: a dispatcher that fills the inboxes of its workers.
-//! Used by `dispatcher`.
+//! As nobody else fills these, it needs no compare-and-swap.
 
 use super::{Full, Producers, Ring};
 use crate::base::primitives::Ordering;

@@ -1,5 +1,5 @@
 //! One slot of a ring, for the ring alone; the picture and the protocol are in the module above.
-//! Used by `ring`.
+//! It is the only place that touches the memory of a value.
 
 use std::mem::MaybeUninit;
 

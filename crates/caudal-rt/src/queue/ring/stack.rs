@@ -1,6 +1,6 @@
 //! A stack that is taken whole, for things that come back to a worker: coroutines that were woken, cells that go home. Many threads push,
 //! one takes everything.
-//! Used by `board`, `helper`, `shared` and others.
+//! Each worker has two, the helper has two of those that it has to tell.
 //!
 //! R. K. Treiber's stack of intrusive nodes, of which only the push and the exchange for an empty stack are used:
 //!
