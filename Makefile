@@ -19,7 +19,7 @@ GRIDS ?= whole
 # Pages whose programs are built in release first, which takes minutes: `sample` leaves them out.
 PAGES_THAT_BUILD = --skip guides::first_service --skip guides::instrument_your_code --skip guides::watch_a_runtime
 
-.PHONY: help build deps deps-of-tests pass demo test test-long test-pass test-strangers bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass bench-rt-scan fidelity fuzz measure-services test-services install install-c install-pass header reproduce docs site clean
+.PHONY: help build deps deps-of-tests pass demo test test-long test-pass test-strangers bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass bench-rt-scan fidelity measure-tiny-quanta fuzz measure-services test-services install install-c install-pass header reproduce docs site clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -138,6 +138,10 @@ bench-pass: deps ## what probes cost, and how exactly they end a quantum, progra
 fidelity: ## the simulator with this machine's costs and stalls against measured runs of the runtime
 	@$(CARGO) build --release --locked -p caudal-rt-bench
 	@$(TARGET_DIR)/release/caudal-rt-bench fidelity $(FIDELITY)
+
+measure-tiny-quanta: ## Tiny Quanta's Figures 5 to 12 on one worker, for the reproduction: 20 minutes on an idle machine
+	@$(CARGO) build --release --locked -p caudal-rt-bench
+	@$(TARGET_DIR)/release/caudal-rt-bench tiny-quanta --out data/tiny-quanta-measured.json $(TINY_QUANTA)
 
 fuzz: ## fuzz the parsers for ten minutes each
 	@scripts/fuzz --seconds 600

@@ -1,6 +1,5 @@
 //! The cases that are simulated: the systems of the table, at any size and load.
 //! All rows about speed and memory take theirs from here.
-//! Used by `child`, `count`, `measure` and others.
 
 use caudal_config::{Costs, Pools, System};
 use caudal_policy::Picos;

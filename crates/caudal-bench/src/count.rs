@@ -1,5 +1,5 @@
 //! Instructions and mispredicted branches per request, counted by callgrind: figures that no noise touches.
-//! Used by the crate's root.
+//! `caudal-bench count` runs it; it starts `caudal-bench` again under callgrind for each case, and reads the files that callgrind writes.
 //!
 //! Two runs of different length; what is divided by the difference of their requests is the difference of
 //! their counts, so that starting up does not count.

@@ -1,5 +1,5 @@
 //! The rows about `caudal lanes`: how long a search for cutoffs takes, with start and winner as precise as they are asked.
-//! Used by the crate's root.
+//! `caudal-bench` runs them among the others.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;

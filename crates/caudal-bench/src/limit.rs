@@ -1,6 +1,6 @@
 //! The limit that the engine is held against: the fastest event loop that we could write by hand for one
 //! thing alone, M/M/16 with one FCFS queue, with the same requests in and the same statistics out.
-//! Used by `child`, `measure` and `speed`.
+//! The rows about speed run it in turns with the engine, and state the engine's share of it.
 //!
 //! What makes it fast is what an engine for any policy can not assume:
 //!

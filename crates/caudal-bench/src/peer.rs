@@ -1,5 +1,5 @@
 //! M/M/16 as `benches/peers/run` asks for it: one line of JSON.
-//! Used by the crate's root.
+//! That script compares it with other simulators; `caudal-bench peer` is this file alone.
 
 use serde_json::{Value, json};
 

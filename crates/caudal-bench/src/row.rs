@@ -1,6 +1,5 @@
 //! A row of the table: the figure that was measured and the one that was wanted.
 //! Every group of rows returns them.
-//! Used by `child`, the crate's root, `cutoffs` and others.
 
 use serde::Serialize;
 use serde_json::{Value, json};

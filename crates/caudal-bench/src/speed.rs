@@ -1,5 +1,5 @@
 //! The rows about speed on one core.
-//! Used by the crate's root.
+//! `caudal-bench` runs them one after the other, each in a process of its own, and prints them among the others.
 
 use caudal_policy::Picos;
 

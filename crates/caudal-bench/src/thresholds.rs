@@ -1,5 +1,5 @@
 //! The rows about `caudal threshold`: how long the table of large-request thresholds takes, by CPU time.
-//! Used by the crate's root.
+//! `caudal-bench` runs them among the others.
 
 use caudal_policy::parallelism::thresholds::{Bin, Demand, Knowledge, Pileup};
 

@@ -1,6 +1,5 @@
 //! The boundary between C and Rust: no panic goes out, no null pointer and no unknown structure comes in. The exported functions
 //! of the files beside run inside of [`call`].
-//! Used by `carry`, `inside`, `locks` and others.
 
 use std::any::Any;
 use std::ffi::{CStr, c_char, c_void};

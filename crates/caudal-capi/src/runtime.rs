@@ -1,5 +1,5 @@
 //! Runtimes: created, stopped and destroyed. C programs call these functions.
-//! Used by `request` and `stats`.
+//! The functions for requests and statistics come here for the runtime behind a pointer from C.
 //!
 //! A program may call into a runtime while, or after, another thread of it destroys it. So what C holds is a [`caudal_runtime`]
 //! that is never freed (2 KiB each), and the runtime is inside of it:

@@ -1,6 +1,5 @@
 //! Control blocks of coroutines: what a coroutine knows of itself, and how it gives its thread back. [`crate::coroutine`] makes them,
 //! [`crate::census`] finds them.
-//! Used by `census` and `coroutine`.
 
 use std::cell::Cell;
 use std::ops::Range;

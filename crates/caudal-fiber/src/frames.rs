@@ -1,5 +1,4 @@
 //! Frames of a coroutine's stack, walked in a signal handler, and the names of their functions. Called for overflows and stuck workers.
-//! Used by `overflow::report`.
 
 use std::ffi::c_void;
 use std::fmt::{self, Write};

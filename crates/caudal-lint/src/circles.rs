@@ -1,5 +1,5 @@
 //! Circles of modules: modules that stand beside each other and use each other, directly or by way of others.
-//! Used by the crate's root, `known` and `users`.
+//! The check of all crates calls it for each crate, with the modules that `modules` has read.
 //!
 //! A module counts with all that is within it, so that a folder is one thing to the modules beside it. A module and those within it may use
 //! each other: the outer one is made of the inner ones. An arrow leads from the module that uses a name to the one that defines it. A

@@ -1,5 +1,5 @@
 //! Doc comments that open without a noun: "What …", "Those …", "Whose …". The first line of a doc comment names the thing.
-//! Used by the crate's root.
+//! The check of all crates calls it for each file.
 
 /// The lines, from 1 on, on which a block of `///` opens with one of these words.
 #[must_use]

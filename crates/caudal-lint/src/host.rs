@@ -1,6 +1,6 @@
 //! Uses of the host (threads, files, clocks, sockets, processes) in crates that have to run anywhere, a browser included: they may stand
 //! under the feature `host` alone. `scripts/portable` builds these crates without it and looks at what they depend on.
-//! Used by the crate's root.
+//! The check of all crates calls it for those that a browser needs.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;

@@ -1,5 +1,5 @@
 //! The list of what stands today and is not yet mended, or is right as it is.
-//! Used by the crate's root.
+//! The check of all crates reads it first, and refuses entries that nothing needs any more.
 //!
 //! ```text
 //! # a comment

@@ -1,5 +1,5 @@
 //! The modules of a crate as its source files declare them: which names each module defines, imports and hands on.
-//! Used by `circles`, the crate's root, `known` and others.
+//! The checks of circles and of users ask it; it reads source files and nothing else.
 //!
 //! The files are parsed and the names looked up as the language does it, but without types: a call of a method leads nowhere here, and so do
 //! names that macros make up. Items under `#[cfg(test)]` are left out, for tests may import what they like.

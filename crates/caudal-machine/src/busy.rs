@@ -1,6 +1,5 @@
 //! The use of the processors by others: by other threads, and by other machines under the same hypervisor.
 //! Calibrations and fidelity runs warn by it.
-//! Used by `calibrate` and `statement`.
 
 use serde::Serialize;
 

@@ -1,6 +1,5 @@
 //! The processor on which a thread runs, and its priority.
 //! Contestants and calibrations pin their threads.
-//! Used by `stalls`.
 
 use std::fmt;
 use std::io;

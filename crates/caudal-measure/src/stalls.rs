@@ -1,6 +1,6 @@
 //! Stalls of the machine: how often, how long, what share of the time.
 //! The calibration of a machine measures by it.
-//! Used by `filter`.
+//! Trace filters count with it what a run has met.
 
 use crate::clock::{self, Tsc};
 use crate::gaps::{GAP_NS, Gap, GapLog};

@@ -1,6 +1,5 @@
 //! Synthetic work: a number of iterations, never a time.
 //! Contestants run it as the requests' work.
-//! Used by `contestant` and `calibrate`.
 //!
 //! ```text
 //! job      chunk                         chunk                         chunk

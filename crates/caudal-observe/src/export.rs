@@ -1,5 +1,5 @@
 //! Histograms of the runtime for tools that read HdrHistogram.
-//! Used by `hlog`.
+//! The interval log is written with it.
 
 use caudal_rt::histogram::Histogram;
 

@@ -1,5 +1,5 @@
 //! A snapshot as an HdrHistogram interval log (`.hlog`): one interval, a tag a class, values in nanoseconds.
-//! Used by the crate's root, `client` and `request`.
+//! The runtime's socket answers `caudal top --hlog` with it, and a program may write one of its own runtime.
 //!
 //! `caudal plan --workload FILE.hlog` reads what [`Metric::Service`] writes.
 

@@ -1,5 +1,4 @@
 //! A recording as a Perfetto trace: for [`Draw`](crate::Draw).
-//! Used by the crate's root.
 
 use std::collections::HashMap;
 use std::io::Write;

@@ -1,5 +1,5 @@
 //! `Debug` of errors: their text, and what caused them. A program whose `main` returns a `Result` prints errors that way.
-//! Used by `hlog`, `socket` and `client`.
+//! Every error type of the crate writes its `Debug` form by it.
 
 macro_rules! debug_is_text {
     ($($error:ty),+ $(,)?) => {$(

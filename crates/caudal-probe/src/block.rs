@@ -1,5 +1,5 @@
 //! This thread's two lines. Stable Rust cannot declare initial-exec thread-locals: their addresses are computed here.
-//! Used by `critical` and `probes`.
+//! Every probe and critical section reads or writes them, some nanoseconds each; the runtime's workers fill them.
 //!
 //! ```text
 //! fs:0 ── thread pointer ──────────────┐

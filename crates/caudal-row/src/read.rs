@@ -1,6 +1,5 @@
 //! Readers of statistics, which the keys of [`crate::Row`] name in their `deserialize_with`. They take what older versions wrote, and
 //! numbers without an interval.
-//! Used by `row`.
 
 use caudal_stats::{Estimate, Summary};
 use serde::Deserialize;

@@ -1,6 +1,5 @@
 //! The keys of a row, in the order in which they are written. Whoever adds one writes it here; one that goes, or means something else,
 //! raises [`VERSION`].
-//! Used by `schema` and `stat`.
 
 use caudal_stats::{Estimate, Summary};
 use serde::de::{Deserializer, Error as _};

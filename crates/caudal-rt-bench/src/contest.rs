@@ -1,6 +1,6 @@
 //! The runtime as a contestant: the dispatcher generates the load, one worker runs it.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::error::Error;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -47,6 +47,18 @@ pub enum Code {
     Rust,
 }
 
+/// A part of pre-emption that is made worse on purpose, as in section 5.4 of Tiny Quanta (ASPLOS 2024), to show what it is worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Variant {
+    /// Nothing: the runtime as it is
+    #[default]
+    None,
+    /// Every yield takes 1 us more: TQ-SLOW-YIELD
+    SlowYield,
+    /// Requests of more than 10 us yield after 3 us instead of after a quantum: TQ-TIMING, which has quanta of 1 us
+    InexactTiming,
+}
+
 /// The command.
 #[derive(Args)]
 pub struct Contest {
@@ -61,19 +73,47 @@ pub struct Contest {
     /// The code that requests run; C and Rust have to be built with the probe pass
     #[arg(long, value_enum, default_value = "hand")]
     code: Code,
+    /// What is made worse on purpose; with `--code hand` alone
+    #[arg(long, value_enum, default_value = "none")]
+    variant: Variant,
 }
 
-/// The gaps that the work has seen: one worker, which one coroutine after the other writes.
-struct WorkerGaps(UnsafeCell<GapLog>);
+/// What the requests of the one worker write, one coroutine after the other.
+struct OfWorker {
+    /// The gaps that the work has seen.
+    gaps: UnsafeCell<GapLog>,
+    /// The request that ran last, for the variants.
+    ran_last: Cell<usize>,
+}
 
 // SAFETY: only coroutines of the one worker write, each between two probes; it is read when they are over.
-unsafe impl Sync for WorkerGaps {}
+unsafe impl Sync for OfWorker {}
+
+impl OfWorker {
+    /// Calls a probe for `request`; has another request run before it returned?
+    fn probe(&self, request: usize) -> bool {
+        self.ran_last.set(request);
+        caudal_rt::probe();
+        self.ran_last.get() != request
+    }
+}
+
+/// The time that a slow yield takes more, in ns.
+const SLOW_YIELD_NS: u64 = 1_000;
+/// The quantum of long requests where timing is inexact, in ns.
+const LATE_NS: u64 = 3_000;
+/// Requests with a longer service time are long, in ns.
+const LONG_NS: u64 = 10_000;
 
 /// Everything that requests refer to; they outlive every borrow, so it lives for ever.
 struct Stage {
     setup: Setup,
-    gaps: WorkerGaps,
+    worker: OfWorker,
     code: Code,
+    variant: Variant,
+    /// [`SLOW_YIELD_NS`] and [`LATE_NS`] in ticks.
+    slow_yield: u64,
+    late: u64,
 }
 
 fn serve(stage: &'static Stage, request: usize) {
@@ -81,14 +121,48 @@ fn serve(stage: &'static Stage, request: usize) {
     let job = stage.setup.job_of(request);
     match stage.code {
         Code::Hand => {
-            // SAFETY: see `WorkerGaps`; no probe is called while this reference is used by `chunk`.
-            let gaps = unsafe { &mut *stage.gaps.0.get() };
-            job.run(gaps, caudal_rt::probe);
+            // SAFETY: see `OfWorker`; no probe is called while this reference is used by `chunk`.
+            let gaps = unsafe { &mut *stage.worker.gaps.get() };
+            match stage.variant {
+                Variant::None => job.run(gaps, caudal_rt::probe),
+                Variant::SlowYield => job.run(gaps, stage.probe_of_slow_yields(request)),
+                Variant::InexactTiming => job.run(gaps, stage.probe_of_inexact_timing(request)),
+            }
         }
         Code::C => drop(std::hint::black_box(unedited::in_c(job.into()))),
         Code::Rust => drop(std::hint::black_box(unedited::in_rust(job.into()))),
     }
     stage.setup.recorder.complete(request);
+}
+
+impl Stage {
+    /// A probe that, where another request has run before it returned, takes as long as a slow yield does more.
+    fn probe_of_slow_yields(&self, request: usize) -> impl FnMut() {
+        self.worker.ran_last.set(request);
+        move || {
+            if self.worker.probe(request) {
+                let until = clock::now() + self.slow_yield;
+                while clock::now() < until {
+                    std::hint::spin_loop();
+                }
+            }
+        }
+    }
+
+    /// A probe that in long requests does nothing for the first microseconds of a slice.
+    fn probe_of_inexact_timing(&self, request: usize) -> impl FnMut() {
+        self.worker.ran_last.set(request);
+        let class = self.setup.schedule.arrivals[request].class as usize;
+        let is_long = self.setup.schedule.mix.classes()[class].service_ns > LONG_NS;
+        let mut slice_began = clock::now();
+        move || {
+            if is_long && clock::now() < slice_began + self.late {
+                return;
+            }
+            self.worker.probe(request);
+            slice_began = clock::now();
+        }
+    }
 }
 
 /// Hands in every request when its time has come.
@@ -154,7 +228,7 @@ impl Contest {
     /// # Errors
     /// If a thread can not be pinned, the runtime can not start, or the file can not be written.
     pub fn run(&self) -> Result<(), Box<dyn Error>> {
-        let trace = measure_code(&self.common, self.dispatch, self.discipline, self.code)?;
+        let trace = measure_code(&self.common, self.dispatch, self.discipline, self.code, self.variant)?;
         Ok(trace.write(&self.common.out)?)
     }
 }
@@ -168,7 +242,7 @@ pub fn measure(
     dispatch: Dispatch,
     discipline: Discipline,
 ) -> Result<Trace, Box<dyn Error>> {
-    measure_code(options, dispatch, discipline, Code::Hand)
+    measure_code(options, dispatch, discipline, Code::Hand, Variant::None)
 }
 
 fn measure_code(
@@ -176,13 +250,18 @@ fn measure_code(
     dispatch: Dispatch,
     discipline: Discipline,
     code: Code,
+    variant: Variant,
 ) -> Result<Trace, Box<dyn Error>> {
+    if code != Code::Hand && variant != Variant::None {
+        return Err("--variant changes where handlers yield: it takes --code hand".into());
+    }
     caudal_measure::pin::pin_to(options.worker_core)?;
     let setup = options.prepare()?;
     // Before the first arrival is set: the runtime's start would measure the counter for 20 ms, and requests would wait.
     Clock::of_this_machine();
-    let gaps = WorkerGaps(UnsafeCell::new(setup.gap_log()));
-    let stage: &'static Stage = Box::leak(Box::new(Stage { setup, gaps, code }));
+    let worker = OfWorker { gaps: UnsafeCell::new(setup.gap_log()), ran_last: Cell::new(usize::MAX) };
+    let [slow_yield, late] = [SLOW_YIELD_NS, LATE_NS].map(|ns| setup.tsc.to_ticks(ns));
+    let stage: &'static Stage = Box::leak(Box::new(Stage { setup, worker, code, variant, slow_yield, late }));
     caudal_measure::pin::pin_to(options.generator_core)?;
 
     let policy = match dispatch {
@@ -231,7 +310,7 @@ fn measure_code(
 fn gaps_of(stage: &Stage) -> Result<GapLog, Box<dyn Error>> {
     if stage.code == Code::Hand {
         // SAFETY: the runtime has ended, and with it every request.
-        return Ok(unsafe { &*stage.gaps.0.get() }.clone());
+        return Ok(unsafe { &*stage.worker.gaps.get() }.clone());
     }
     let (gaps, yields) = unedited::seen();
     if yields == 0 {

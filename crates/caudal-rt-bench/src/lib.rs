@@ -3,6 +3,8 @@
 pub mod contest;
 pub mod dispatcher;
 pub mod fidelity;
+pub mod runs;
 pub mod scan;
 mod system;
+pub mod tiny_quanta;
 pub mod unedited;

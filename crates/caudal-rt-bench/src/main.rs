@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use caudal_rt_bench::{contest, dispatcher, fidelity, scan};
+use caudal_rt_bench::{contest, dispatcher, fidelity, scan, tiny_quanta};
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
@@ -22,6 +22,8 @@ enum Command {
     Fidelity(fidelity::Fidelity),
     /// Gets beside scans on LevelDB, with probes and without: the programs are built by scripts/bench-rt-scan
     Scan(scan::Scan),
+    /// Tiny Quanta's Figures 5 to 12 as far as one worker shows them: measured, and simulated with this machine's costs
+    TinyQuanta(tiny_quanta::TinyQuanta),
 }
 
 fn main() -> ExitCode {
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         Command::Dispatcher(bench) => bench.run(),
         Command::Fidelity(fidelity) => fidelity.run(),
         Command::Scan(scan) => scan.run(),
+        Command::TinyQuanta(figures) => figures.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

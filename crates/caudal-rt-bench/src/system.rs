@@ -1,6 +1,5 @@
 //! The systems that are measured, as the runtime takes them.
 //! Contests and the dispatcher's benchmark start them.
-//! Used by `contest` and `dispatcher`.
 
 use caudal_config::{ConfigError, File, Options, SystemHost, SystemPlan};
 

@@ -1,6 +1,6 @@
 //! The requests' work as code that knows nothing of probes, in Rust here and in C in `csrc/job.c`: steps each of which needs the result of
 //! the one before, as in [`caudal_measure::work`]. A compiler with the probe pass makes it yield.
-//! Used by `contest`.
+//! A contest runs it with `--code c` or `--code rust`.
 //!
 //! A step is a multiplication, and a shift that goes on beside it, joined by an exclusive or: multiplications alone, a compiler would
 //! join eight at a time. So it takes 4 cycles where the assembly's takes 3, and there are three for four of them.

@@ -1,6 +1,5 @@
 //! An estimate with its interval.
 //! Everything that is estimated here comes as one.
-//! Used by `linear`, `paired`, `ratio` and others.
 
 use serde::de::Deserializer;
 use serde::ser::{SerializeStruct, Serializer};

@@ -1,6 +1,5 @@
 //! A log-linear histogram of `u64` values, made for the hot path of a simulator.
 //! Every replication records into one.
-//! Used by `compact`, `percentile_ci`, `replicated` and others.
 //!
 //! ```text
 //! value          bucket width   buckets

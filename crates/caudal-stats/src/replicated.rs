@@ -1,5 +1,5 @@
 //! Means and percentiles over independent replications, with intervals.
-//! Used by `paired`, `percentile_ci` and `summary`.
+//! The simulator's experiments ask for them when all replications of a point are in.
 //!
 //! **Estimate**: that of all values pooled. The average of the replications' percentiles would be biased by how
 //! short they are, and more replications do not cure that.

@@ -1,6 +1,5 @@
 //! The summary of one metric in a row of results.
 //! Rows are made of them.
-//! Used by `slowdown`.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};

@@ -1,6 +1,5 @@
 //! Quantiles of Student's t and of the normal distribution.
 //! Every interval here asks for one.
-//! Used by `linear`, `paired`, `ratio` and others.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 

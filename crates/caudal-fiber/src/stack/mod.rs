@@ -1,5 +1,4 @@
 //! Stacks for coroutines: mapped with guards, coloured, pooled, and as many as memory allows. Each worker of a scheduler has a pool.
-//! Used by `coroutine`, `overflow`, `alt` and others.
 //!
 //! A worker's [`StackPool`] maps stacks in slabs and hands out the one used last (its lines are still in the cache).
 //!

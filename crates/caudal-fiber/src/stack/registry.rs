@@ -1,5 +1,5 @@
 //! Registry of the stacks of this process, for signal handlers: a list that only grows, read without a lock.
-//! Used by `overflow` and `slab`.
+//! A slab enters itself when it is mapped; the handler of overflows asks whose stack an address is in.
 //!
 //! ```text
 //!   HEAD ──▶ entry ──▶ entry ──▶ … ──▶ null        entries are never freed, but used again

@@ -1,5 +1,5 @@
 //! Stacks that are idle at another worker than the one that has mapped them, because a started request has moved.
-//! Used by `limit` and `stack::pool`.
+//! Pools of stacks leave them here and look here; it is under a lock, off the path of requests.
 //!
 //! A slab is unmapped when all of its stacks are idle and together. So a worker leaves here the stacks that are not its own, pools take theirs from here
 //! before they map more and when they trim, and a pool that ends leaves here the slabs that it could not unmap: each end unmaps those whose

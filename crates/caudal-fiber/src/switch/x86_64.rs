@@ -1,5 +1,5 @@
 //! The switch of x86-64 (System V's calling convention).
-//! Used by `control`, `coroutine` and `overflow`.
+//! Coroutines start, are resumed and give back by it; nothing else in the crate is written in assembly.
 //!
 //! ```text
 //!   a stack that was left                     a stack on which nothing has run

@@ -1,6 +1,5 @@
 //! Control groups: a share of the processors' time is a stall by decree.
 //! One of the doctor's checks.
-//! Used by `doctor`.
 
 use super::Severity::Serious;
 use super::{Finding, MachineFacts};

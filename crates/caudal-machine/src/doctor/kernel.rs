@@ -1,6 +1,5 @@
 //! The kernel and its settings.
 //! One of the doctor's checks.
-//! Used by `doctor`.
 
 use super::Severity::{Note, Serious, Warning};
 use super::{Finding, MachineFacts};

@@ -1,6 +1,5 @@
 //! Processors: how many, how fast, whose.
 //! One of the doctor's checks.
-//! Used by `doctor`.
 
 use super::Severity::{Note, Serious, Warning};
 use super::{Finding, MachineFacts};

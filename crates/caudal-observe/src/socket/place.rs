@@ -1,5 +1,5 @@
 //! Directory of sockets, and why nobody else can put any there.
-//! Used by `socket`, `client` and `server`.
+//! The server makes the directory and binds in it; the client looks there for runtimes.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,5 +1,5 @@
 //! Questions of clients, and the answers.
-//! Used by `server`.
+//! The server reads a line from a client and has it answered here; nothing here knows sockets.
 
 use std::time::Duration;
 

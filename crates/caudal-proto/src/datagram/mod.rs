@@ -1,6 +1,5 @@
 //! memcached's UDP frame: eight bytes in front of the text protocol in every datagram.
 //! Servers take requests apart and split replies with it, clients put replies together again.
-//! Used by `assemble` and `split`.
 //!
 //! ```text
 //!  0         2         4         6         8

@@ -1,6 +1,5 @@
 //! The encoder: lines, items and statistics go into a buffer that the caller owns.
 //! Servers write answers with it; the commands that clients send are in `command.rs`.
-//! Used by `arguments`, `command`, `parse` and others.
 
 use crate::Full;
 use crate::bytes::Decimal;

@@ -1,6 +1,5 @@
 //! memcached's text protocol, both sides, with an extension for scans.
 //! Servers call [`parse()`] and [`Writer`], clients call [`parse_reply`] and the [`Writer`]'s commands.
-//! Used by `arguments`, `parse`, `reply` and others.
 //!
 //! # What is spoken
 //!

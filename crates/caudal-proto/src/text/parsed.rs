@@ -1,6 +1,5 @@
 //! The result of parsing: a request, a refusal, or what is missing.
 //! The parser and its part for storage commands make it, servers match it.
-//! Used by `parse` and `storage`.
 
 use super::answer::Line;
 use super::request::{Request, StoreLine};

@@ -1,6 +1,5 @@
 //! Requests of the text protocol, as servers see them: borrowed from the buffer that they were parsed from.
 //! [`parse`](super::parse()) makes them, services match them.
-//! Used by `command`, `parse`, `parsed` and others.
 
 use crate::bytes::Words;
 

@@ -1,6 +1,6 @@
 //! Stalls of a worker that has nothing to do. Only work notices a stall, by its clock readings; one of an idle worker shows
 //! in nothing but the request that came in it, which waited though nothing was before it.
-//! Used by `fidelity`, `predicted` and `services`.
+//! A fidelity run puts measured and simulated traces through it before it filters them.
 
 use caudal_measure::gaps::{GAP_NS, Gap};
 use caudal_measure::trace::{NEVER, Request, Trace};

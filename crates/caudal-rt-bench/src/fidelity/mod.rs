@@ -1,6 +1,5 @@
 //! Fidelity: does the simulator, with the costs of this machine, say what the runtime does on it?
 //! `make fidelity` runs it.
-//! Used by `measured`.
 //!
 //! The same mixes of requests with the same arrivals: run by the runtime for about a second, several rounds, and simulated under
 //! the same policy with what was measured of its parts: the `[costs]` of this machine, stalls included, and how long the handlers
@@ -15,19 +14,15 @@
 
 mod idle;
 mod measured;
-mod predicted;
+pub(crate) mod predicted;
 mod range;
 mod services;
-mod workloads;
+pub(crate) mod workloads;
 
 use std::error::Error;
 use std::path::PathBuf;
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
 
 use caudal_machine::busy::{Busy, Moment};
-use caudal_machine::calibrate::{Options, calibrate};
-use caudal_measure::clock::Tsc;
 use caudal_measure::compare::{Spread, ratio};
 use caudal_measure::contestant::duration_ns;
 use caudal_measure::filter::{GapsOf, report};
@@ -36,11 +31,12 @@ use caudal_policy::Picos;
 use clap::Args;
 
 use self::idle::note_idle_stalls;
-use self::measured::{Measured, Once};
+use self::measured::Measured;
 use self::predicted::{Given, Predicted};
 use self::range::{StallsSeen, Verdict, verdict};
 use self::services::{Services, path_ns};
 use self::workloads::{Workload, workloads};
+use crate::runs::{Once, RunOptions};
 
 /// How far a simulated percentile may be off, as a share of the measured one.
 const P50_WITHIN: f64 = 0.15;
@@ -86,21 +82,11 @@ pub struct Fidelity {
     /// Rounds, of which the medians are taken
     #[arg(long, default_value_t = 7)]
     rounds: u32,
-    /// How long each run lasts; at most 0.8s, unless --ordinary
-    #[arg(long, default_value = "0.8s", value_parser = duration_ns, value_name = "DURATION")]
-    span: u64,
-    /// Ordinary priority; otherwise runs and calibrations have SCHED_FIFO, if that is permitted
-    #[arg(long)]
-    ordinary: bool,
+    #[command(flatten)]
+    runs: RunOptions,
     /// The policy's quantum; times within a probe's distance of it are hard to tell
     #[arg(long, default_value = "2us", value_parser = duration_ns, value_name = "DURATION")]
     quantum: u64,
-    /// CPU of the worker
-    #[arg(long, default_value_t = 1)]
-    worker_core: usize,
-    /// CPU of the dispatcher
-    #[arg(long, default_value_t = 0)]
-    dispatcher_core: usize,
     /// The measured workload of a third of the table
     #[arg(long, default_value = "data/rocksdb-get-scan.csv", value_name = "FILE")]
     trace: PathBuf,
@@ -168,7 +154,7 @@ impl Fidelity {
     /// If a runtime can not start, or a simulation is refused.
     pub fn run(&self) -> Result<(), Box<dyn Error>> {
         let before = Moment::now();
-        let work = self.work()?;
+        let work = self.runs.work()?;
         let mut points = self.points()?;
         let mut costs = Vec::new();
         for round in 0..self.rounds {
@@ -218,10 +204,11 @@ impl Fidelity {
         let Point { workload, load, .. } = &*point;
         for attempt in 0.. {
             let seed = u64::from(round * REPEATS + attempt) + 1;
-            let run = Once { fidelity: self, workload, load: *load, work, seed };
+            let run =
+                Once { options: &self.runs, workload, load: *load, work, seed, quantum_ns: self.quantum };
             let costs = self.costs()?;
             let services = Services::measure(&run)?;
-            let mut trace = run.trace("processor-sharing")?;
+            let mut trace = run.trace("processor-sharing", &[])?;
             let stalls = report(&trace, GapsOf::WorkAndGenerator).stalls;
             let calibrated = range::share_of(&costs)?;
             let idle_stalls = note_idle_stalls(&mut trace);
@@ -254,32 +241,7 @@ impl Fidelity {
         if let Some(path) = &self.costs {
             return Ok(caudal_config::costs_as_overrides(path)?);
         }
-        let options = Options {
-            worker_cpu: Some(self.worker_core),
-            other_cpu: Some(self.dispatcher_core),
-            real_time: self.is_real_time(),
-            rounds: 1,
-            ..Options::default()
-        };
-        let mut said = |_: u32, _: u32, _: &str| ();
-        let found = calibrate(&options, &AtomicBool::new(false), &mut said)?;
-        Ok(caudal_config::costs_as_overrides_of_text(&found.to_toml())?)
-    }
-
-    /// Do runs have real-time priority?
-    fn is_real_time(&self) -> bool {
-        static PERMITTED: OnceLock<bool> = OnceLock::new();
-        !self.ordinary && *PERMITTED.get_or_init(measured::may_be_real_time)
-    }
-
-    /// The speed of the work, on the worker's core.
-    fn work(&self) -> Result<Work, Box<dyn Error>> {
-        let core = self.worker_core;
-        let calibrated = std::thread::spawn(move || {
-            caudal_measure::pin::pin_to(core).map_err(|error| error.to_string())?;
-            Ok::<Work, String>(Work::calibrate(Tsc::calibrate().map_err(|error| error.to_string())?))
-        });
-        Ok(calibrated.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?)
+        self.runs.costs()
     }
 
     fn print(&self, rows: &[Row]) {

@@ -1,6 +1,6 @@
 //! The measured workloads, simulated with the costs of this machine and reported in the same form: what the simulator says of each request is a
 //! trace like that of a run, and goes through the same filter.
-//! Used by `fidelity`.
+//! A fidelity run calls it after each measured run.
 
 use std::error::Error;
 use std::path::Path;
@@ -90,29 +90,34 @@ impl Given<'_> {
             seed: self.seed,
             ..Run::of(&point, Length { warm_up: 0, measured: REQUESTS })
         };
-        let mut seen = SeenRequests::default();
-        simulate(&run, &mut seen);
-        // The simulator sorts classes by name.
-        let order: Vec<u32> = point
-            .workload
-            .service
-            .classes()
-            .iter()
-            .map(|name| self.workload.number_of(name).ok_or_else(|| format!("no class {name}")))
-            .collect::<Result<_, _>>()?;
-        seen.requests.iter_mut().for_each(|request| request.class = order[request.class as usize]);
-        Ok(Trace {
-            contestant: "simulated".to_owned(),
-            tsc_hz: 1e9,
-            seed: self.seed,
-            load: self.load,
-            mix,
-            requests: seen.requests,
-            gaps: seen.gaps,
-            generator_gaps: seen.generator_gaps,
-            gaps_lost: 0,
-        })
+        simulated(&run, point.workload.service.classes(), self.workload, self.load)
     }
+}
+
+/// Simulates `run`, whose requests have these classes, and says what became of each as a trace like that of a measured run.
+pub(crate) fn simulated(
+    run: &Run<'_>,
+    classes: &[String],
+    workload: &Workload,
+    load: f64,
+) -> Result<Trace, Box<dyn Error>> {
+    let mut seen = SeenRequests::default();
+    simulate(run, &mut seen);
+    // The simulator sorts classes by name.
+    let number_of = |name: &String| workload.number_of(name).ok_or_else(|| format!("no class {name}"));
+    let order: Vec<u32> = classes.iter().map(number_of).collect::<Result<_, _>>()?;
+    seen.requests.iter_mut().for_each(|request| request.class = order[request.class as usize]);
+    Ok(Trace {
+        contestant: "simulated".to_owned(),
+        tsc_hz: 1e9,
+        seed: run.seed,
+        load,
+        mix: mix(&workload.mix())?,
+        requests: seen.requests,
+        gaps: seen.gaps,
+        generator_gaps: seen.generator_gaps,
+        gaps_lost: 0,
+    })
 }
 
 /// Takes down when requests came, started and were complete, and when cores stood still, as far as a run shows it: nobody notices

@@ -1,6 +1,5 @@
 //! Service times of the handlers by themselves, which the simulator has to be told.
 //! Measured in every round, by a run to completion.
-//! Used by `fidelity`.
 //!
 //! The same requests on the same runtime, run to completion: from its first instruction to its last one a handler has the core,
 //! and its probes are never due. A nominal time would leave out what such a run shows: the probes between its chunks, and the lines
@@ -16,8 +15,8 @@ use caudal_measure::gaps::Gap;
 use caudal_measure::trace::{NEVER, Request, Trace};
 
 use super::idle::arrivals_at_idle;
-use super::measured::Once;
 use super::workloads::Workload;
+use crate::runs::Once;
 
 /// The service times of one workload, as a run to completion shows them.
 pub(super) struct Services {
@@ -31,7 +30,7 @@ pub(super) struct Services {
 impl Services {
     /// Measures them by the requests of `run`, to completion.
     pub(super) fn measure(run: &Once<'_>) -> Result<Services, Box<dyn Error>> {
-        let trace = run.trace("fcfs")?;
+        let trace = run.trace("fcfs", &[])?;
         let text = written(&trace, run.workload)?;
         let file = std::env::temp_dir().join(format!("caudal-fidelity-{}.csv", std::process::id()));
         std::fs::write(&file, text)?;

@@ -1,57 +1,73 @@
 //! The workloads that are run and simulated: classes of one service time each, because that is what a contestant runs.
 //! The fidelity run takes its table from here.
-//! Used by `fidelity`, `measured`, `predicted` and others.
+//! Other measurements make theirs of the same parts.
 
 use std::error::Error;
 use std::path::Path;
 
 /// A class of requests.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Class {
-    pub(super) name: String,
-    pub(super) share: f64,
-    pub(super) service_ns: u64,
+pub(crate) struct Class {
+    pub(crate) name: String,
+    pub(crate) share: f64,
+    pub(crate) service_ns: u64,
 }
 
 /// A mix of classes.
 #[derive(Clone, Debug)]
-pub(super) struct Workload {
-    pub(super) name: &'static str,
-    pub(super) classes: Vec<Class>,
+pub(crate) struct Workload {
+    pub(crate) name: &'static str,
+    pub(crate) classes: Vec<Class>,
 }
 
 impl Workload {
     /// As contestants take it: `0.995:500ns,0.005:500000ns`.
-    pub(super) fn mix(&self) -> String {
+    pub(crate) fn mix(&self) -> String {
         let class = |class: &Class| format!("{}:{}ns", class.share, class.service_ns);
         self.classes.iter().map(class).collect::<Vec<_>>().join(",")
     }
 
     /// As a policy's file has it: the shares are these, the times those in the file `services`, by class.
-    pub(super) fn measured_in(&self, services: &Path) -> String {
+    pub(crate) fn measured_in(&self, services: &Path) -> String {
         let weights: Vec<String> =
             self.classes.iter().map(|class| format!("\"{}\" = {:?}", class.name, class.share)).collect();
         format!("{{ file = {:?}, weights = {{ {} }} }}", services.display().to_string(), weights.join(", "))
     }
 
     /// The class of this name.
-    pub(super) fn number_of(&self, name: &str) -> Option<u32> {
+    pub(crate) fn number_of(&self, name: &str) -> Option<u32> {
         self.classes.iter().position(|class| class.name == name).map(|number| number as u32)
     }
 
     /// Mean of the nominal service times, by which a load is meant.
-    pub(super) fn mean_ns(&self) -> f64 {
+    pub(crate) fn mean_ns(&self) -> f64 {
         self.classes.iter().map(|class| class.share * class.service_ns as f64).sum()
     }
 
     /// Requests that come in `span_ns` at `load`.
-    pub(super) fn requests_in(&self, span_ns: u64, load: f64) -> usize {
+    pub(crate) fn requests_in(&self, span_ns: u64, load: f64) -> usize {
         (span_ns as f64 * load / self.mean_ns()) as usize
     }
 }
 
+/// The measured requests of a file, with other shares of its classes than it has.
+pub(crate) fn measured_with_shares(
+    name: &'static str,
+    trace: &Path,
+    shares: &[(&str, f64)],
+) -> Result<Workload, Box<dyn Error>> {
+    let text = std::fs::read_to_string(trace).map_err(|error| format!("{}: {error}", trace.display()))?;
+    let mut classes = measured(&text)?;
+    for &(kind, share) in shares {
+        let is_part = |class: &Class| class.name.split('-').next() == Some(kind);
+        let whole: f64 = classes.iter().filter(|class| is_part(class)).map(|class| class.share).sum();
+        classes.iter_mut().filter(|class| is_part(class)).for_each(|class| class.share *= share / whole);
+    }
+    Ok(Workload { name, classes })
+}
+
 /// The workloads of the table.
-pub(super) fn workloads(trace: &Path) -> Result<Vec<Workload>, Box<dyn Error>> {
+pub(crate) fn workloads(trace: &Path) -> Result<Vec<Workload>, Box<dyn Error>> {
     let class = |name: &str, share, service_ns| Class { name: name.to_owned(), share, service_ns };
     let measured =
         measured(&std::fs::read_to_string(trace).map_err(|error| format!("{}: {error}", trace.display()))?)?;

@@ -1,6 +1,6 @@
 //! Gets and scans on LevelDB as requests of the runtime: what it is worth to gets that a scan yields wherever a compiler has put
 //! probes, in code that nobody has edited.
-//! Used by `scan::table`.
+//! `scripts/bench-rt-scan` builds the programs and runs it.
 //!
 //! The programs are `benches/scan`'s, one worker each, which differ by nothing but probes. They take turns on the same schedules
 //! of Poisson arrivals; a request's time is from when it was to arrive to when it was complete. Each program compares every

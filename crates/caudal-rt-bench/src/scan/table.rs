@@ -1,5 +1,5 @@
 //! The tables: medians over the rounds and their intervals, in µs; or JSON lines, in ns.
-//! Used by `scan`.
+//! `caudal-rt-bench scan` prints them when all rounds are over.
 
 use caudal_measure::filter::Latency;
 use caudal_stats::Median;

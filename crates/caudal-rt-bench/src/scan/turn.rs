@@ -1,5 +1,5 @@
 //! One turn of one program: its schedule goes to a file, its trace comes from one.
-//! Used by `scan` and `scan::table`.
+//! `caudal-rt-bench scan` calls it for each program in each round.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! Erlang's formulas for k servers.
-//! Used by `mmk`.
+//! M/M/k is made of them.
 //!
 //! Source: Erlang 1917; Harchol-Balter, *Performance Modeling and Design of Computer Systems* (2013), ch. 14, 15;
 //! recursion as in Kleinrock, *Queueing Systems* I (1975), sec. 3.5.
