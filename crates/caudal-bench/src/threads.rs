@@ -1,5 +1,5 @@
 //! The rows about two threads: a sweep such as a user would run, and policies of requests that fork side by side.
-//! `caudal-bench` runs them last, because they take all cores.
+//! `caudal-bench` runs them among the others, most of which take one core.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;

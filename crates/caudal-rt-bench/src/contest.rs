@@ -73,12 +73,12 @@ pub struct Contest {
     /// The code that requests run; C and Rust have to be built with the probe pass
     #[arg(long, value_enum, default_value = "hand")]
     code: Code,
-    /// What is made worse on purpose; with `--code hand` alone
+    /// A part of pre-emption to make worse on purpose; with `--code hand` alone
     #[arg(long, value_enum, default_value = "none")]
     variant: Variant,
 }
 
-/// What the requests of the one worker write, one coroutine after the other.
+/// Data that the requests of the one worker write, one coroutine after the other.
 struct OfWorker {
     /// The gaps that the work has seen.
     gaps: UnsafeCell<GapLog>,

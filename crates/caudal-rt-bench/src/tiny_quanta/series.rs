@@ -14,9 +14,9 @@ pub(super) struct Measurable {
     /// Discipline of the contestant.
     pub(super) discipline: &'static str,
     pub(super) quantum_ns: u64,
-    /// What is made worse on purpose, as the contestant's option names it.
+    /// The part that is made worse on purpose, as the contestant's option names it.
     pub(super) variant: &'static str,
-    /// What a preemption takes more, in ns, where the same is simulated; none: it is not simulated.
+    /// Time that a preemption takes more, in ns, where the same is simulated; none: it is not simulated.
     pub(super) simulated_with: Option<f64>,
 }
 
