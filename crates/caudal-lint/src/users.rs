@@ -1,5 +1,5 @@
 //! Who uses a file: the modules that name something of it, and whether the sentence in its header that names them is still true.
-//! The check of all crates calls it for each file.
+//! Used by the check of all crates, for each file.
 //!
 //! A header may say "Used by `a`, `b::c` and others." Each name in backquotes of that sentence is the end of the path of a module of the
 //! same crate that uses the file; a name that does not is a fault, so the sentence cannot become stale unnoticed.

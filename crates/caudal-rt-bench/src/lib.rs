@@ -8,3 +8,4 @@ pub mod scan;
 mod system;
 pub mod tiny_quanta;
 pub mod unedited;
+mod workloads;

@@ -14,7 +14,7 @@ use caudal_measure::trace::Trace;
 use caudal_measure::work::Work;
 use clap::Args;
 
-use crate::fidelity::workloads::Workload;
+use crate::workloads::Workload;
 
 /// Under real-time priority the kernel gives a spinning thread's core to others after 0.95 s.
 const REAL_TIME_SPAN_NS: u64 = 800_000_000;

@@ -17,7 +17,6 @@ mod measured;
 pub(crate) mod predicted;
 mod range;
 mod services;
-pub(crate) mod workloads;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -35,8 +34,8 @@ use self::measured::Measured;
 use self::predicted::{Given, Predicted};
 use self::range::{StallsSeen, Verdict, verdict};
 use self::services::{Services, path_ns};
-use self::workloads::{Workload, workloads};
 use crate::runs::{Once, RunOptions};
+use crate::workloads::{Workload, workloads};
 
 /// How far a simulated percentile may be off, as a share of the measured one.
 const P50_WITHIN: f64 = 0.15;

@@ -13,7 +13,7 @@ use caudal_measure::trace::{NEVER, Request, Trace};
 use caudal_sim::engine::{Event, Length, Observer, Run, simulate};
 
 use super::idle::note_idle_stalls;
-use super::workloads::Workload;
+use crate::workloads::Workload;
 
 /// Requests of a round: several times as many as are measured.
 const REQUESTS: u64 = 800_000;
@@ -168,8 +168,8 @@ impl Observer for &mut SeenRequests {
 mod tests {
     use caudal_measure::schedule::Schedule;
 
-    use super::super::workloads::workloads;
     use super::*;
+    use crate::workloads::workloads;
 
     /// Arrival in ns, class and service time in ns of every request of a simulation.
     #[derive(Default)]
@@ -216,8 +216,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         for workload in &workloads(&trace).unwrap() {
             let services = directory.path().join("services.csv");
-            let line =
-                |class: &super::super::workloads::Class| format!("{},{}\n", class.name, class.service_ns);
+            let line = |class: &crate::workloads::Class| format!("{},{}\n", class.name, class.service_ns);
             let lines: String = workload.classes.iter().map(line).collect();
             std::fs::write(&services, format!("class,service_ns\n{lines}")).unwrap();
             let mut found = Predicted::new(workload.classes.len());

@@ -15,8 +15,8 @@ use caudal_measure::gaps::Gap;
 use caudal_measure::trace::{NEVER, Request, Trace};
 
 use super::idle::arrivals_at_idle;
-use super::workloads::Workload;
 use crate::runs::Once;
+use crate::workloads::Workload;
 
 /// The service times of one workload, as a run to completion shows them.
 pub(super) struct Services {
@@ -87,8 +87,8 @@ fn is_stalled(gaps: &[Gap], start: u64, end: u64) -> bool {
 mod tests {
     use caudal_measure::contestant::mix;
 
-    use super::super::workloads::Class;
     use super::*;
+    use crate::workloads::Class;
 
     #[test]
     fn requests_in_which_the_machine_stood_still_are_left_out() {

@@ -5,7 +5,7 @@ use caudal_measure::trace::Trace;
 use caudal_stats::Histogram;
 
 use super::series::Judged;
-use crate::fidelity::workloads::Workload;
+use crate::workloads::Workload;
 
 /// Slowdowns are recorded in thousandths.
 const PARTS: f64 = 1e3;
@@ -51,7 +51,7 @@ mod tests {
     use caudal_measure::trace::Request;
 
     use super::*;
-    use crate::fidelity::workloads::Class;
+    use crate::workloads::Class;
 
     fn judged(kind: &'static str, is_slowdown: bool) -> Judged {
         Judged { figures: "", kind, percentile: 99.0, is_slowdown, limit: 1.0 }

@@ -24,8 +24,8 @@ use serde_json::{Value, json};
 use self::judge::judge;
 use self::series::{Judged, Measurable, Series, all};
 use crate::fidelity::predicted::simulated;
-use crate::fidelity::workloads::Workload;
 use crate::runs::{Once, RunOptions};
+use crate::workloads::Workload;
 
 /// Workers of the paper, and requests that are simulated on them at each point.
 const SIMULATED: (u32, u64) = (16, 2_000_000);

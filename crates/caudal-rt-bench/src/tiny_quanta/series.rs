@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use crate::fidelity::workloads::{Class, Workload, measured_with_shares};
+use crate::workloads::{Class, Workload, measured_with_shares};
 
 /// A system on one worker.
 #[derive(Clone, Copy, Debug, PartialEq)]
