@@ -48,9 +48,11 @@ pub(crate) fn page(all: &[RecordedFigure]) -> String {
 const HEAD: &str = "\
 # What the papers say, and what came out
 
-Four papers' figures were simulated anew, and what is said about them judged by **sign** (is the one ahead that the paper says?)
-and, where the paper gives a number, by **size** (is the effect within a quarter of the paper's? the number behind it is our effect
-over the paper's). *Simulated* is what the paper measured. [How](reproduction/method.md); a figure's name leads to its page: every statement, its numbers, and the figure drawn.
+This page is for people who want to know whether Caudal's simulations agree with the papers that its policies are from. The figures of four papers
+were simulated anew. Each statement that a paper makes about a figure is judged by **sign** (is the system ahead that the paper names?) and, where the
+paper gives a number, by **size** (is the effect within a quarter of the paper's effect?). The number behind a size is our effect over the paper's.
+Figures marked *simulated* were measured on real machines in the paper. [How figures are judged](reproduction/method.md) has the rules. The name of a
+figure leads to its page, which has every statement, its numbers, and the figure drawn.
 
 ";
 

@@ -117,13 +117,15 @@ const METHOD: &str = "\
 
 [Overview](../reproduction.md)
 
+This page is for people who read [the papers' figures](../reproduction.md) and want to know what *agrees*, *larger* or *undecided* means there.
+
 Every figure was simulated anew from its file in `experiments/`, and what its paper says about it was judged statement by
 statement: **by sign** and, where the paper gives a number, **by size**.
 
 The sign of a statement **agrees** or **disagrees** when the numbers say so with confidence; else it is **undecided**. It is **not
 comparable** where what was simulated is not what the paper speaks of. Systems that are compared saw the same requests (common
 random numbers). A statement that was open got more replications where they may decide it, and was analysed again, up to four
-times in all, as far as what a paper's figures may cost allowed. Judged at 95 % is all of a statement, with all of its questions
+times in all, as far as what a paper's figures may cost allowed. The confidence of 95 % holds for a whole statement, with all of its questions
 and analyses (Bonferroni). Where too few values lie beyond a percentile for an interval of it, the median over the replications of
 the ratio is judged (sign test). *Reading* says how a statement's words were taken where they leave it open: that is ours. No
 parameter was chosen so that a statement comes out. One was changed after the results had been seen; it is named below (*Loops*).
@@ -147,7 +149,7 @@ Mirhosseini et al., \"Q-Zilla: A Scheduling Framework and Core Microarchitecture
 cutoffs are what `caudal lanes` finds for them, and loads are stated; so sizes of its effects are shown beside ours, and
 signs and orders are judged. *Tail-control* is Li et al., \"Work Stealing for Interactive Services to Meet Target
 Latency\", PPoPP 2016. The work of its two services is published as pictures, and its light and medium loads and its targets
-can not be read in its text: work is like theirs, the loads are ours, targets are the percentiles of steal-first that it
+cannot be read in its text: work is like theirs, the loads are ours, targets are the percentiles of steal-first that it
 names, and again signs and orders are judged. They are of ratios of miss ratios, of which a 95 % interval wider than ± 10 %
 leaves the comparison open unless it reaches less than half of the distance to the limit.
 

@@ -17,6 +17,8 @@ pub(super) struct Key {
     pub(super) holds: String,
     /// Its default as the file would say it; empty if there is none.
     pub(super) default: String,
+    /// Whether a file without it is refused.
+    pub(super) needed: bool,
     pub(super) doc: String,
 }
 
@@ -27,6 +29,9 @@ pub(super) struct Variant {
     pub(super) doc: String,
     pub(super) keys: Vec<Key>,
 }
+
+/// The default of a key that has none and has to be there.
+pub(super) const NEEDED: &str = "*needed*";
 
 impl Schema {
     pub(super) fn new() -> Schema {
@@ -60,6 +65,33 @@ impl Schema {
         keys
     }
 
+    /// All definitions that are tables, with their keys; a table for each variant.
+    #[cfg(test)]
+    pub(super) fn tables(&self) -> Vec<(String, Vec<Key>)> {
+        let mut tables = Vec::new();
+        for (name, definition) in self.root["$defs"].as_object().unwrap_or(&Map::new()) {
+            // Choices that refer to other definitions are those definitions' tables.
+            let choices = ["oneOf", "anyOf"].iter().find_map(|key| definition[key].as_array());
+            let own = |choice: &&Value| choice["$ref"].is_null();
+            match choices {
+                Some(choices) => tables.extend(choices.iter().filter(own).map(|choice| {
+                    let mut keys = Vec::new();
+                    self.collect(choice, &mut keys);
+                    // As in `collect`: a variant that is one key.
+                    if let [key] = &mut keys[..]
+                        && key.doc.is_empty()
+                    {
+                        (key.doc, key.needed) = (doc(choice), false);
+                    }
+                    (name.clone(), keys)
+                })),
+                None => tables.push((name.clone(), self.definition(name))),
+            }
+        }
+        tables.retain(|(_, keys)| !keys.is_empty());
+        tables
+    }
+
     /// The names of the keys of `[workload]` or `[system]`.
     #[cfg(test)]
     pub(super) fn names(&self, of: &str) -> Vec<String> {
@@ -81,15 +113,21 @@ impl Schema {
             self.collect(self.resolved(schema), keys);
         }
         let empty = Map::new();
+        let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
         for (name, property) in schema["properties"].as_object().unwrap_or(&empty) {
             if !keys.iter().any(|key| key.name == *name) {
-                keys.push(self.key(name, property));
+                let needed = required.iter().any(|key| key == name);
+                keys.push(Key { needed, ..self.key(name, property) });
             }
         }
-        for parts in ["allOf", "anyOf", "oneOf"].iter().filter_map(|part| schema[part].as_array()) {
-            for part in parts {
+        for combined in ["allOf", "anyOf", "oneOf"] {
+            for part in schema[combined].as_array().into_iter().flatten() {
                 let known = keys.len();
                 self.collect(part, keys);
+                if combined != "allOf" {
+                    // One of several variants is needed, so that none of their keys is.
+                    keys[known..].iter_mut().for_each(|key| key.needed = false);
+                }
                 // A variant that is one key is documented as a variant.
                 if let [key] = &mut keys[known..]
                     && key.doc.is_empty()
@@ -109,6 +147,7 @@ impl Schema {
             name: name.to_owned(),
             holds: self.holds(item),
             default: default.as_ref().map_or(String::new(), toml),
+            needed: false,
             doc: text("description").and_then(|doc| doc.as_str().map(one_line)).unwrap_or_default(),
         }
     }
@@ -145,6 +184,15 @@ impl Schema {
             kind => kind.as_str(),
         };
         match kind {
+            Some("array") if schema["prefixItems"].is_array() => {
+                let parts: Vec<String> = schema["prefixItems"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(|part| self.holds(part))
+                    .collect();
+                format!("pair `[{}]`", parts.join(", "))
+            }
             Some("array") => format!("list of {}", plural(&self.holds(&schema["items"]))),
             Some("object") => "table".to_owned(),
             Some("boolean") => "true or false".to_owned(),
@@ -163,7 +211,8 @@ pub(super) fn keys_table(keys: &[Key]) -> String {
     if keys.is_empty() {
         return String::new();
     }
-    let row = |key: &Key| vec![code(&key.name), key.holds.clone(), code(&key.default), key.doc.clone()];
+    let default = |key: &Key| if key.needed { NEEDED.to_owned() } else { code(&key.default) };
+    let row = |key: &Key| vec![code(&key.name), key.holds.clone(), default(key), key.doc.clone()];
     table(&["key", "holds", "default", "meaning"], &keys.iter().map(row).collect::<Vec<_>>())
 }
 
@@ -184,6 +233,9 @@ fn one_line(text: &str) -> String {
 }
 
 fn plural(word: &str) -> String {
+    if let Some((kind, of)) = word.split_once(' ').filter(|(kind, _)| matches!(*kind, "list" | "pair")) {
+        return format!("{kind}s {of}");
+    }
     if word.ends_with(|last: char| last.is_ascii_alphabetic()) { format!("{word}s") } else { word.to_owned() }
 }
 

@@ -41,10 +41,12 @@ pub(super) type Thresholds = Vec<(u32, Picos)>;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct TailControlConfig {
-    /// The target latency for which the table is worked out where the system runs; 0 if there is a table.
+    /// The target latency from which the table of thresholds is computed when the system starts; 0 if `thresholds` gives the
+    /// table.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
     pub target: Picos,
-    /// Pairs of a number of active requests and the threshold from it on; before the first, no request is large.
+    /// Pairs of a number of active requests and the processing time above which a request is large when so many or more are
+    /// active. With fewer than the first number, no request is large.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub thresholds: Thresholds,
     /// Classes of requests, by name, that have a target or thresholds of their own.
@@ -53,16 +55,16 @@ pub struct TailControlConfig {
     /// The factor of all thresholds.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_one"))]
     pub scale: f64,
-    /// How old what a worker reads of the others' processing times is.
+    /// Age of the other workers' processing times when a worker reads them.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
     pub age: Picos,
-    /// The table is worked out anew while the system runs.
+    /// How the table is computed again while the system runs; it stays as it is without this.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub retune: Option<RetuneConfig>,
     /// Workers that are kept for small requests.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub lane: Option<LaneConfig>,
-    /// Does what is left of a request's serial parts count as if it had been processed?
+    /// Whether the work left in a request's serial parts counts as if it had been processed.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub span: bool,
 }
@@ -87,11 +89,12 @@ pub struct ClassConfig {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct RetuneConfig {
-    /// How often.
+    /// Time from one computation of the table to the next.
     pub every: Picos,
-    /// How long requests that have completed count; a multiple of `every`.
+    /// Age up to which completed requests count in the computation; a multiple of `every`.
     pub window: Picos,
-    /// Instead of completed requests: the workload that is offered at that time, which only a simulator knows.
+    /// Whether the table is computed from the workload that is offered at that time, which only a simulator knows, instead of
+    /// from completed requests.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub oracle: bool,
 }
@@ -112,9 +115,9 @@ impl Default for RetuneConfig {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct LaneConfig {
-    /// How many.
+    /// Number of workers that are kept.
     pub workers: u32,
-    /// They take no task of a request that has been processed for longer than this.
+    /// Processing time of a request above which these workers take none of its tasks.
     pub cutoff: Picos,
 }
 

@@ -33,7 +33,7 @@ pub enum ArrivalSpec {
     Poisson,
     /// Equal gaps; the first request comes after one gap.
     Constant,
-    /// Independent log-normal gaps.
+    /// Independent log-normal gaps: one of `scv` and `sigma`.
     LogNormal {
         /// How far they spread.
         #[serde(flatten)]
@@ -44,7 +44,8 @@ pub enum ArrivalSpec {
         /// Squared coefficient of variation; 10^-6 to 10^6.
         scv: f64,
     },
-    /// Independent gaps that are a choice between exponential ones: clusters of arrivals with longer gaps between.
+    /// Independent gaps that are a choice between exponential ones: clusters of arrivals with longer gaps between. `scv`, or
+    /// `phases`.
     HyperExponential {
         /// The phases, or the spread that they shall have.
         #[serde(flatten)]

@@ -96,7 +96,7 @@ pub enum DistributionSpec {
         /// 1 to 256 of them; their weights sum to 1.
         classes: Vec<ClassSpec>,
     },
-    /// exp of a normal variable. One class, `all`.
+    /// exp of a normal variable: `mean`, and one of `scv`, `sd` and `sigma`. One class, `all`.
     LogNormal {
         /// Mean service time (of the log-normal variable itself).
         mean: Picos,
@@ -114,13 +114,14 @@ pub enum DistributionSpec {
         /// The longest time, above `min`.
         max: Picos,
     },
-    /// A choice between exponential distributions. One class, `all`: a phase cannot be seen from outside.
+    /// A choice between exponential distributions: `phases`, or `mean` and `scv`. One class, `all`: a phase cannot be seen from
+    /// outside.
     HyperExponential {
         /// The phases, or the moments that they shall have.
         #[serde(flatten)]
         phases: HyperPhases,
     },
-    /// Gamma; `scv` = 1/k is Erlang-k. One class, `all`.
+    /// Gamma: `mean`, and one of `scv` and `sd`. An `scv` of 1/k is Erlang-k. One class, `all`.
     Gamma {
         /// Mean service time.
         mean: Picos,
