@@ -1,5 +1,5 @@
-//! `contexts`: hardware contexts that share a core.
-//! Used by `coherence`, `plan`, `schema` and others.
+//! The key `contexts` of `[system]`: how many hardware contexts share a core, and how fast a core is with each number of them active.
+//! `plan` reads it from a file, `system` holds it, and the simulator's loop for contexts asks it for speeds. Pure.
 
 use caudal_policy::contexts::LoadAdaptationConfig;
 use schemars::JsonSchema;

@@ -1,6 +1,5 @@
-//! What scheduling costs on a machine: every overhead that the papers name, and those that the runtime's measured
-//! runs need beside them.
-//! Used by `coherence`, `costs_file`, `engine_loop` and others.
+//! The costs of scheduling on a machine: every overhead that the papers name, and those that the runtime's measured runs need beside
+//! them. `costs_file` and `plan` read it from `[costs]`; the simulator charges each action by it. Data only.
 
 use caudal_policy::Picos;
 use schemars::JsonSchema;

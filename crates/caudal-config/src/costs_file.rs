@@ -1,4 +1,5 @@
-//! A file that holds `[costs]` and nothing else: what `caudal calibrate` writes.
+//! A file that holds `[costs]` and nothing else: what `caudal calibrate` writes. `caudal sim`, `plan` and `compare` read it for `--costs`
+//! and put its values in as overrides of the user's file. It reads one file.
 
 #[cfg(feature = "host")]
 use std::path::Path;

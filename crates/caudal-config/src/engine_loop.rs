@@ -1,6 +1,6 @@
-//! Which of the simulator's loops a system needs, and what that loop lacks. The rules of coherence ask here, and so does the simulator, whose
-//! `Route` adds the short cuts: it is below both because rules are judged while a file is read, which takes no simulator.
-//! Used by `rules`.
+//! The loop of the simulator that a system needs, and what that loop lacks. The rules of coherence ask here while a file is read, and so
+//! does `Route` of the simulator, which adds the short cuts; it is in this crate because reading a file takes no simulator. Pure
+//! functions.
 
 use caudal_policy::Picos;
 use caudal_policy::discipline::DisciplineConfig;

@@ -1,4 +1,5 @@
-//! A whole file: reading it, and the points that it asks for.
+//! A whole file that describes systems: reading it, and the points that it asks for. The command and the runtime call [`File::read`]
+//! first, and simulate each of [`File::points`]. It reads the file and the files of workloads that the file names.
 
 #[cfg(feature = "host")]
 use std::io::Read as _;

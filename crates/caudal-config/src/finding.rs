@@ -1,5 +1,6 @@
-//! Problems while a file is read: what is wrong at which bytes of which text, before lines and columns are known.
-//! Used by `costs_file`, `de`, `error` and others.
+//! Problems that are found while a file is read: what is wrong at which bytes of which text, before lines and columns are known. The
+//! readers of tables in `workload`, `plan`, `measure` and `sweep` return them; `error` turns them into lines and columns at the end. Data
+//! only.
 //!
 //! Every reader of a table collects [`Finding`]s; [`crate::ConfigError`] is made of them once the whole file has been looked at.
 

@@ -1,5 +1,5 @@
-//! The `[measure]` table: what is measured, how precisely, from which seed.
-//! Used by `file` and `schema`.
+//! The `[measure]` table: what is measured, how precisely, from which seed. `file` reads it once for each file; an experiment of the
+//! simulator takes its precision, limits and seed from it.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! Options of reading a file, which [`crate::File::read_with`] and [`crate::File::parse_with`] take from the command line.
-//! Used by `file` and `workload`.
+//! Options of reading a file, which [`crate::File::read_with`] and [`crate::File::parse_with`] take from the command line. `file` and
+//! `workload` look at them while they read. Data only.
 
 use caudal_workload::{ArrivalSpec, Arrivals, Service, ServiceSpec};
 

@@ -1,5 +1,5 @@
-//! One `[system]` table with one value for every key: preset, `[costs]` and keys put together.
-//! Used by `file` and `write`.
+//! A `[system]` table with one value for every key: preset, `[costs]` and keys put together. `file` calls [`resolve`] for each point of a
+//! sweep, after lists have become single values; the tuner makes and changes such plans without a file. Pure functions.
 
 use caudal_policy::allocation::AllocationConfig;
 

@@ -1,5 +1,5 @@
-//! Rates as files and the command line write them: `"4.5M/s"`, `"3k/s"`, `"1200/s"`.
-//! Used by `stalls` and `workload`.
+//! Rates as files and the command line write them: `"4.5M/s"`, `"3k/s"`, `"1200/s"`. `workload` parses the key `rate` by it, the command
+//! its `--rate`; `stalls` has its rate in the same form. Pure.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! The file as a JSON Schema, for editors and other programs.
+//! The file as a JSON Schema, for editors and other programs. `caudal check --schema` prints it, and the docs keep a copy that a test
+//! compares. Pure.
 
 use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::DisciplineConfig;

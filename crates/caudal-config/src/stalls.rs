@@ -1,5 +1,5 @@
-//! The process by which the machine itself takes cores away: hypervisors, interrupts, other programs.
-//! Used by `costs` and `broken`.
+//! The process by which the machine itself takes cores away from a program: hypervisors, interrupts, other programs. `costs` holds it
+//! where a file or a calibration gives one, the rules of coherence check its numbers, and the simulator draws stalls from it. Pure.
 //!
 //! On each core stalls come one after the other: a time without, exponentially distributed, then a stall whose length is drawn
 //! from the distribution that was measured, then again a time without. Cores do not depend on each other. While a stall lasts,

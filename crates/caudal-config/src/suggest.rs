@@ -1,5 +1,5 @@
-//! Suggestions for misspelt words, which errors about keys, names of policies and presets end with.
-//! Used by `de`, `plan` and `presets`.
+//! Suggestions for misspelt words. `de`, `plan` and `presets` call them when a key, a policy or a preset is unknown, and end the error
+//! with the nearest word that is known. Pure functions.
 
 /// The nearest of `known` to a misspelt `word`, if any is near.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

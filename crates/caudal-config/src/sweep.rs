@@ -1,5 +1,5 @@
-//! Lists where one value belongs are swept: every combination of them is a point.
-//! Used by `file`.
+//! Sweeps: a list where one value belongs stands for several, and every combination of them is a point. `file` asks for the axes of a
+//! table, and then for the table of each combination. Pure functions over the tree of a document.
 
 use crate::finding::{Finding, Place};
 use crate::tree::{Node, Value, join};

@@ -1,5 +1,5 @@
-//! A system: pools of workers and a policy at each decision point.
-//! Used by `coherence`, `costs_file`, `engine_loop` and others.
+//! A system: pools of workers and a policy at each decision point. `plan` makes one out of a `[system]` table, the rules of coherence
+//! judge it, and the simulator, the tuner and the runtime build their policies from it. Data, with the arithmetic of pools.
 
 use std::fmt;
 

@@ -1,5 +1,6 @@
 //! Latency targets: `get p99.9 < 50us`, `p99.9 slowdown < 10`, `get wait p99 < 20us`, `mean < 5us`, `miss 25ms < 1%`, and in other words
-//! `99.9 % of gets < 50us`.
+//! `99.9 % of gets < 50us`. The command parses `--target` by it, and the reader of a file the same words; the tuner judges simulated
+//! results by it. Pure.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! A TOML document as a tree in which every key and value knows where it stands.
-//! Used by `costs_file`, `de`, `file` and others.
+//! A TOML document as a tree in which every key and value knows where it stands. `file` and `costs_file` parse into it; `sweep`, `plan`
+//! and `de` take their values out of it. Pure: text in, tree out.
 //!
 //! Sweeps, presets and overrides work on this tree; only then do serde's types come in, so that an error
 //! of theirs can be pointed at a line of the file or at an override.

@@ -1,5 +1,5 @@
-//! The `[workload]` table: what arrives, and how much of it.
-//! Used by `file` and `schema`.
+//! The `[workload]` table: what arrives, and how much of it. `file` reads it once; the simulator and the tuner take service times and
+//! arrivals from it. It opens the files of service times and arrivals that the table names.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,6 @@
-//! Writing files: a `policy.toml`, and what a file says once overrides are in it.
-//! Used by `file`.
+//! Writing of files in this project's format: a `policy.toml` for a system, and the file that a run keeps once overrides are in it. The
+//! tuner calls [`write_policy`] for the system that won; `file` writes what a directory of results keeps. It returns text and touches no
+//! files.
 
 use crate::plan::to_node;
 use crate::tree::{Node, Value, built_in, key};

@@ -1,6 +1,6 @@
 //! Targets in the terms of a workload, and targets that no system can meet: no request is done before its span, nor before all cores
-//! together have done its work. Questions are checked by it, and probes are judged by it.
-//! Used by `break_even`, `candidates`, `check` and others.
+//! together have done its work. Questions are checked by it, and probes are judged by it. `check` and `candidates` refuse a question by
+//! it before anything is simulated; `judge` holds each simulated result against its aims. Pure.
 
 use caudal_config::{LatencyTarget, Limit, Metric, Statistic};
 use caudal_policy::Picos;

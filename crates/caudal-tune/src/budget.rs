@@ -1,6 +1,5 @@
-//! Effort, counted in simulated requests: wall time would change results from run to run.
-//! Every search gets one.
-//! Used by `lane_tuning`, `planning`, `question` and others.
+//! The budget of a search, counted in simulated requests, because a budget of seconds would change results from run to run. `planning`
+//! and the search for lanes take one and charge each simulation to it. Pure.
 
 /// Requests a second that a budget in seconds stands for: two cores, the mix of systems of a plan.
 pub const REQUESTS_PER_S: u64 = 6_000_000;

@@ -1,5 +1,5 @@
-//! One system of a plan, with the parameters that it has been given so far: what is searched, judged and explained.
-//! Used by `candidates`, `cost`, `evidence` and others.
+//! One system of a plan, with the parameters that it has been given so far: what is searched, judged and explained. `candidates` makes
+//! them, the tuning steps change a copy, and `judge` simulates one at a load.
 
 use std::sync::Arc;
 

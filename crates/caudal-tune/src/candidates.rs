@@ -1,6 +1,5 @@
-//! The systems that a plan considers: the presets that the question allows, on its machine, and why the others are left out.
-//! Called when a question is checked and when a plan begins.
-//! Used by `check` and `planning`.
+//! The systems that a plan considers: the presets that the question allows, on its machine, and the reasons why others are left out.
+//! `check` calls it for a question before anything is simulated, and `planning` when the plan begins. Pure.
 
 use std::sync::Arc;
 

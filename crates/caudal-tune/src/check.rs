@@ -1,4 +1,5 @@
-//! Whether a question can be asked, and on how large a machine where it does not say: called before a plan simulates anything.
+//! The check of a plan's question: can it be asked, and on how large a machine where it does not say? `planning` calls it before it
+//! simulates anything. Pure.
 
 use crate::aims::aims;
 use crate::candidates::candidates;

@@ -1,6 +1,5 @@
-//! The cost of simulating a request, in requests of 0.33 us, in which budgets are counted.
-//! Searches ask before a run, and correct what they expect by what was counted.
-//! Used by `judge` and `lengths`.
+//! The cost of simulating a request, in requests of 0.33 us, in which budgets are counted. `judge` asks before a run what it will cost,
+//! and corrects that by what the run has counted; `lengths` asks whether a quantum makes too many events. Pure.
 //!
 //! Most requests are two to four events of the engine, and a few tenths of a microsecond. More there are where something goes on
 //! while a request is served: time slices that a host takes one by one, thieves that find nothing, polls of the demand for cores. How many

@@ -1,5 +1,5 @@
-//! The evidence of an explanation: the winner, and the others at its load.
-//! Made by the run when its steps are done.
+//! The evidence of an explanation: the winner, and the other systems at its load. The run of a plan collects it when its steps are done,
+//! and the sentences of `explain` are made of it. Data, and the order of the systems.
 
 use crate::Question;
 use crate::aims::Aim;

@@ -1,5 +1,5 @@
-//! The results of a plan so far, kept so that a plan that was broken off goes on where it stopped.
-//! Plans, searches for lanes and profiles write and read it; the command keeps it in a file.
+//! The journal of a search: results so far, kept so that a search that was broken off goes on where it stopped. Plans, searches for lanes
+//! and profiles of contexts read and write it after each part. This file has the trait only; `caudal_results` keeps a journal in a file.
 //!
 //! A plan is a fixed order of *steps* (screening, tuning, refining, ...), each of which works on some systems, one
 //! by one. After a system's part of a step, all that is known of it goes into the journal; when the same plan is

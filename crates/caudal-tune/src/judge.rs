@@ -1,6 +1,5 @@
-//! A probe: one system under one load, held against the targets.
-//! Searches ask for probes.
-//! Used by `evidence`, `explain`, `lane_tuning` and others.
+//! A probe of a plan: one system simulated under one load, and held against the targets. The searches for the highest load ask for
+//! probes, one at a time; each goes to the simulator and is charged to the budget.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,6 +1,6 @@
-//! Quanta and intervals for long services: published ones are for requests of microseconds, and would make a great many events of
-//! each request of milliseconds. Called for every candidate of a plan before it is simulated.
-//! Used by `candidates` and `run`.
+//! Quanta and intervals for long services: published ones are for requests of microseconds, and would make a great many events of each
+//! request of milliseconds. `candidates` lengthens each system by it before anything is simulated; the run lists what was lengthened.
+//! Pure.
 
 use std::sync::Arc;
 

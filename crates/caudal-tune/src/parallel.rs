@@ -1,4 +1,5 @@
-//! Work on several items at a time: the steps of a plan, races between lanes and profiles call it.
+//! Work on several items at a time, on the threads of a search, with results in the order of the items. The steps of a plan, races
+//! between lanes and profiles of contexts call it. It starts threads and waits for them.
 
 use std::sync::Mutex;
 

@@ -1,5 +1,5 @@
-//! The question that a plan answers: workload, targets, machine, systems, budget. The command and other programs fill it.
-//! Used by `aims`, `break_even`, `candidate` and others.
+//! The question that a plan answers: workload, targets, machine, systems, budget. The command and other programs fill it. It is data:
+//! `check` refuses what cannot be asked, and every step of the plan reads it.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The parameter of a system that a plan tunes, its grid, and what a plan says of the tuning. Used by the tuner and by the lengths
-//! that long services get.
+//! The parameter of a system that a plan tunes (a quantum, an interval or a range), its grid of values, and what a plan says of the
+//! tuning. `tune` tries the values of the grid; `lengths` sets the parameter for long services. Pure.
 
 use std::sync::Arc;
 

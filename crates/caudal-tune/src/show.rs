@@ -1,6 +1,5 @@
-//! Numbers as sentences say them, and the facts that answers on one screen are made of. Every sentence of a plan and of lanes
-//! writes its numbers by these functions.
-//! Used by `aims`, `lanes`, `plan` and others.
+//! Numbers as sentences say them, and the facts that answers on one screen are made of. Every sentence of a plan and of lanes writes its
+//! times, shares and rates by these functions. Pure.
 
 use caudal_stats::Estimate;
 use serde::Serialize;

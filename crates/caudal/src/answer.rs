@@ -1,6 +1,6 @@
-//! An answer on one screen, in the order in which a reader wants it: what to do, what that brings and costs, a few lines to
-//! compare, what their words mean, why, and where the rest is.
-//! Used by `exit`, `compare::show`, `lanes::show` and others.
+//! The screen on which a command prints its answer to a person, in the order in which a reader wants it: what to do, what that brings and
+//! costs, a few lines to compare, what their words mean, why, and where the rest is. `show` of each command that has an answer fills a
+//! [`Screen`] when the result is there, and `exit` fills one when the answer is no. It prints to stdout and touches nothing else.
 //!
 //! It is as wide as the terminal, but no wider than [`WIDEST`]; where nobody looks (a pipe, a file) it is that wide, too, and
 //! has no colours, so that what is kept reads as it did.

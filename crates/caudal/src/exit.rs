@@ -1,5 +1,5 @@
 //! The ends of a command: the answer no, an error as it is printed, an interruption; each with its [exit code](crate::exit_code).
-//! Used by `commands`, the crate's root, `break_even` and others.
+//! Commands return these errors; the program's `main` prints the error by [`report`], once, at the end.
 
 use std::fmt;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! The command's exit codes, and what each means.
-//! Used by `exit`, `global`, `out` and others.
+//! The exit codes of the command, and what each means. `exit` gives them to errors, `out` to a stdout that fails, `global` to a signal; a
+//! command returns one itself when its answer is no.
 //!
 //! | code | meaning |
 //! | --- | --- |

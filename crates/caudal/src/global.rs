@@ -1,5 +1,6 @@
-//! The options and the state that all commands share: threads, precision, form of the output, the request to stop.
-//! Used by `commands`, the crate's root, `exit` and others.
+//! The options and the state that all commands share: threads, precision, form of the output, the request to stop. The program's `main`
+//! makes one [`Global`] from the arguments and hands it to the command. It installs the handler of Ctrl-C, whose flag every simulation
+//! and reader asks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

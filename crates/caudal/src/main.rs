@@ -1,4 +1,5 @@
-//! `caudal`: from a measured service to the policy that keeps its tail short.
+//! The program `caudal`: from a measured service to the policy that keeps its tail short. `main` parses the arguments, runs the
+//! subcommand (`commands`) and turns its result into an exit code; the work is done by libraries below.
 //!
 //! stdout is data, stderr is progress and errors. Exit codes: see [`exit_code`].
 

@@ -1,5 +1,5 @@
-//! Numbers of the command line: what is wrong with one, and what would be right.
-//! Used by `global`, `compare`, `forks` and others.
+//! Parsers of the numbers on the command line (cores, loads, seeds, shares); an error says what is wrong with a number and what would be
+//! right. clap calls them while it parses the arguments of `plan`, `sim`, `global` and the other commands. Pure functions.
 
 use std::str::FromStr;
 

@@ -1,4 +1,5 @@
-//! stdout and stderr, which may be closed before we are done: `caudal sim ... --json | head`.
+//! Writing to stdout and stderr, either of which may be closed before the command is done: `caudal sim ... --json | head`. Every command
+//! prints by the macros `outln!` and `errln!` of this file, never by `println!`, which would panic.
 
 use std::io::{ErrorKind, Write};
 

@@ -1,5 +1,5 @@
-//! Progress on stderr, with the time that is left.
-//! Used by `break_even`, `compare`, `lanes` and others.
+//! Progress on stderr, with the time that is left. Commands that simulate for long make a [`ProgressLine`] and move it on after each
+//! point; it writes to stderr only, and only to a terminal.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The combinations and values that are refused, in one table. The reader of a file refuses them, and the docs print them.
-//! Used by `costs_file`, `file`, `options` and others.
+//! The combinations and values that are refused, in one table. The reader of a file refuses them, and the docs print them. `file` and
+//! `costs_file` judge a system by [`check`] as soon as it is read; the tuner asks it for each system that it makes up. Pure functions.
 
 mod broken;
 mod rules;

@@ -1,5 +1,5 @@
-//! The table itself: every rule, in the order in which they are judged.
-//! Used by `coherence`.
+//! The table itself: every rule, in the order in which they are judged. [`super::check`] goes through it for each system; the pages of
+//! the docs print it.
 
 use caudal_policy::Picos;
 use caudal_policy::allocation::{AllocationConfig, Grow};

@@ -1,6 +1,5 @@
-//! Caudal's own systems. Their numbers are ours: measured on a two-core virtual machine (AMD Zen 5,
-//! 2.6 GHz), where a calibration of the machine at hand is not available.
-//! Used by `presets`.
+//! The presets of Caudal's own systems. Their numbers were measured here, on a two-core virtual machine (AMD Zen 5, 2.6 GHz), and hold
+//! where no calibration of the machine at hand is given. The list of all presets ([`super`]) takes them in. Constants only.
 
 use caudal_policy::allocation::AllocationConfig;
 use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig};

@@ -1,5 +1,5 @@
-//! Express lanes: Q-Zilla's algorithms on cores, and its cores with hardware contexts (Mirhosseini et al., HPCA 2020).
-//! Used by `presets`.
+//! The presets with express lanes: Q-Zilla's algorithms on cores, and its cores with hardware contexts (Mirhosseini et al., HPCA 2020).
+//! The list of all presets ([`super`]) takes them in. Constants only.
 //!
 //! The paper publishes no cutoffs, because they are a service's own. Those here are a place to start from; a plan, or
 //! `caudal lanes`, finds the ones for a service.

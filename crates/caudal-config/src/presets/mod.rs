@@ -1,5 +1,5 @@
-//! Systems by name: the published ones, reference lines, and Caudal's own.
-//! Used by `plan`, `caudal`, `express` and others.
+//! The systems that have a name: published ones, reference lines, and Caudal's own. `plan` looks one up where a file says `preset = "…"`;
+//! the tuner tries all of them, and `caudal systems` lists them. A table of constants, with the source of each number.
 
 mod caudal;
 mod express;

@@ -1,5 +1,5 @@
-//! Requests that fork: the schedulers of Li et al., PPoPP 2016, each a queue of requests and a deque for each core.
-//! Used by `presets`.
+//! The presets for requests that fork: the schedulers of Li et al., PPoPP 2016, each a queue of requests and a deque for each core. The
+//! list of all presets ([`super`]) takes them in. Constants only.
 
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{DefaultTbbConfig, ParallelismConfig, TailControlConfig};

@@ -1,5 +1,5 @@
-//! Systems that others have built, as the papers model them.
-//! Used by `presets`.
+//! The presets of systems that others have built, as the papers model them. The list of all presets ([`super`]) takes them in. Constants
+//! only.
 
 use caudal_policy::allocation::{
     AllocationConfig, CaladanConfig, DelayRangeConfig, Grow, PerTaskConfig, ShenangoConfig, Shrink, Triggers,

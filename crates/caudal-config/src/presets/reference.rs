@@ -1,5 +1,5 @@
-//! Rows of the papers' figures, and lines that nobody can build.
-//! Used by `presets`.
+//! The presets that only serve for comparison: rows of the papers' figures, and ideal lines that nobody can build. The list of all
+//! presets ([`super`]) takes them in; a plan shows them but never chooses one. Constants only.
 
 use caudal_policy::Picos;
 use caudal_policy::allocation::AllocationConfig;

@@ -1,6 +1,5 @@
-//! The answer of a search for lanes under other workloads than the one that it was made for.
-//! Called after the answer has been judged.
-//! Used by `lanes` and `explain`.
+//! The answer of a search for lanes under other workloads than the one that it was made for. The search calls it last, after the answer
+//! has been judged, for each drift that the question names. It simulates.
 //!
 //! Lanes that are made for it are found as the answer was: on one half of its measured values, if there are any. All are
 //! judged on the other half, on requests that no search has seen, and held against each other on the same ones.

@@ -1,4 +1,5 @@
-//! All layouts of a few servers, as an oracle for the climb.
+//! All layouts of a few servers, simulated one by one: an oracle for the climb. Compiled for tests only, which compare the climb's answer
+//! with the best of all layouts.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,6 +1,5 @@
-//! The answer of a search for lanes in sentences.
-//! Called when the answer has been judged.
-//! Used by `lanes` and `short`.
+//! The sentences that explain the answer of a search for lanes. The search calls them once, when the answer has been judged; `short`
+//! takes its words from here. Pure.
 
 use caudal_config::{LatencyStatistic, Metric, Statistic};
 use caudal_stats::Estimate;

@@ -1,7 +1,5 @@
-//! The grid of cutoffs: high quantiles of the service times (Mirhosseini et al., HPCA 2020, section 5), and
-//! between them where they lie far apart.
-//! Called once a search.
-//! Used by `lanes`, `climb` and `question`.
+//! The grid of cutoffs: high quantiles of the service times (Mirhosseini et al., HPCA 2020, section 5), and values between them where
+//! they lie far apart. The question of a search makes it once; `climb` takes its steps on it. Pure.
 
 use caudal_policy::Picos;
 use caudal_workload::Service;

@@ -1,6 +1,5 @@
-//! Judgement of a layout and of its rivals, on requests that no search has seen.
-//! Called when a search for lanes has ended, and for drifts.
-//! Used by `lanes`, `drift`, `explain` and others.
+//! The judgement of a layout of lanes and of its rivals, on requests that no search has seen. The search calls it once when the climb has
+//! ended, and `drift` for each other workload. It simulates and writes into the journal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,5 @@
-//! Lanes of a pool: where they end, and how many servers each is entitled to.
-//! Everything in a search for lanes is about one.
-//! Used by `lane_tuning`, `lanes`, `climb` and others.
+//! A layout of lanes in a pool: where each lane ends, and how many servers each is entitled to. `climb` moves from one layout to the
+//! next, `trials` simulates them, and `lane_tuning` puts the best into a system. Data, with its checks.
 
 use std::fmt;
 

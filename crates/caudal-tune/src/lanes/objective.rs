@@ -1,6 +1,5 @@
-//! The order of two layouts: which one is better, and whether that is certain.
-//! Races and the climb ask.
-//! Used by `lanes`, `judged`, `question` and others.
+//! The order of two layouts: which one is better, and whether that is certain. `race` asks after each round of simulations whether one is
+//! behind, and the judge of the answer asks at the end. Pure.
 //!
 //! A percentile that only short requests make does not see what becomes of long ones: of 99.5 % short requests, the
 //! p99 is the same whether the long ones take their time or pile up for ever. So the order is lexicographic: no lane

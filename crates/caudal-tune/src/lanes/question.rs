@@ -1,5 +1,5 @@
-//! The question that a search for lanes answers. The command and a plan fill it.
-//! Used by `lane_tuning`, `lanes`, `drift` and others.
+//! The question that a search for lanes answers. The command fills it from its arguments, and `lane_tuning` from a plan; it is checked
+//! before anything is simulated. Data, with its checks.
 
 use std::sync::Arc;
 

@@ -1,6 +1,5 @@
-//! A race between layouts: a layout that is certainly behind drops out, the rest run on.
-//! Every step of the climb is one.
-//! Used by `climb`.
+//! A race between layouts on the same requests: a layout that is certainly behind drops out, the rest run on. `climb` holds one race for
+//! each of its steps. It simulates by `trials`.
 
 use caudal_policy::Picos;
 use caudal_sim::experiment::Results;

@@ -1,5 +1,5 @@
-//! Lanes on one screen: what to run, what that gives and costs, and how sure it is. `explain` has the rest.
-//! Used by `lanes`.
+//! The summary of a search for lanes on one screen: what to run, what that gives and costs, and how sure it is. The search makes it once,
+//! after the judgement; `explain` has the rest. Pure.
 
 use serde::Serialize;
 

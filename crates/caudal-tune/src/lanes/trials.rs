@@ -1,6 +1,5 @@
-//! Simulations of layouts under trial, all of them on the same requests.
-//! Races run them.
-//! Used by `lanes`, `climb` and `race`.
+//! Simulations of layouts under trial, all of them on the same requests. `race` asks for another round of each contender that is still in
+//! it. It runs the simulator on the threads of the search.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

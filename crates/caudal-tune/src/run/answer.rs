@@ -1,5 +1,5 @@
-//! The answer of a plan, made of what its run has found.
-//! Called when the steps are done.
+//! The answer of a plan, made of what its run has found: results of systems, the winner, the policy file and the sentences. `planning`
+//! calls it when all steps are done. Pure.
 
 use caudal_config::write_policy;
 

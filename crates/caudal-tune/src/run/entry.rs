@@ -1,5 +1,5 @@
-//! The entry of one system in a run, and its exchange with the journal.
-//! Every step of a plan works on entries.
+//! The entry of one system in the run of a plan, and its exchange with the journal. Each step of a plan first asks whether its part is in
+//! the journal ([`Entry::recall`]), and otherwise works and keeps the result ([`Entry::keep`]).
 
 use super::Entry;
 use super::known::Known;

@@ -1,6 +1,5 @@
-//! Knowledge of a system after a step of a plan, in the form in which a journal keeps it: written by the entry of that system
-//! and read again when the plan is started anew.
-//! Used by `entry`.
+//! The knowledge of a system after a step of a plan, in the form in which a journal keeps it. `entry` writes it after each step, and
+//! reads it when the plan is started anew. Pure: it converts a search to data and back.
 
 use caudal_sim::row::Row;
 use caudal_sim::steady::Overheads;

@@ -1,4 +1,5 @@
-//! What a search knows: how far its system gets for certain, how far it does not, and what to ask next.
+//! The knowledge of a search: how far its system gets for certain, how far it certainly does not, and which load to ask next.
+//! [`super::Search`] asks it before each probe and adds the probe's verdict. Pure.
 
 use crate::bisect::{Bracket, Span};
 use crate::candidate::Spot;

@@ -1,6 +1,5 @@
-//! The search for how far one system gets: a bisection whose oracle is a simulation.
-//! Every step of a plan narrows searches.
-//! Used by `evidence`, `explain`, `lane_tuning` and others.
+//! The search for the highest load, or the fewest cores, of one system: a bisection whose oracle is a simulation. The steps of a plan
+//! narrow one search for each system, and explanations read what is known for certain. It simulates by `judge`.
 
 mod known;
 mod scale;

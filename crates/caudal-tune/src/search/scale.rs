@@ -1,6 +1,5 @@
-//! The meaning of a hardness: a load, or a number of workers.
-//! A search bisects over hardnesses and asks here for loads.
-//! Used by `search` and `known`.
+//! The scale of a search: a hardness is a whole number, and stands for a load or for a number of workers. A search bisects over
+//! hardnesses, and asks here for the load and cores of the next probe. Pure.
 
 use crate::bisect::Span;
 use crate::candidate::{Candidate, Spot};

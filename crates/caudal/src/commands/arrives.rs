@@ -1,5 +1,6 @@
-//! The arguments that say what arrives: `--workload`, and how its file is to be read. Most commands have them.
-//! Used by `compare`, `lanes`, `plan` and others.
+//! The arguments that say what arrives: `--workload`, and how its file is to be read. `plan`, `compare`, `lanes` and `threshold` take
+//! them into their own arguments, and call [`Arrives::read`] before they simulate. Reading opens the file, or standard input, and may ask
+//! the user.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! `caudal break-even FILE`: how many hardware contexts of a core are best at which rate.
-//! Used by `commands`.
+//! `caudal break-even FILE`: how many hardware contexts of a core are best at which rate. The command's main calls `run` with the
+//! arguments. It reads FILE, simulates, keeps a journal in the results directory, and writes the profile there.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

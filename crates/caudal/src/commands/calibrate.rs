@@ -1,5 +1,5 @@
-//! `caudal calibrate`: what this machine costs a scheduler, as the `[costs]` that the simulator reads.
-//! Used by `commands`.
+//! `caudal calibrate`: what this machine costs a scheduler, as the `[costs]` that the simulator reads. `run` measures on all cores for
+//! some seconds, prints the costs, and writes them to a file if `--output` names one.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

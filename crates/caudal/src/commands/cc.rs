@@ -1,5 +1,5 @@
-//! `caudal cc` and `caudal c++`: clang with probes.
-//! Used by `commands` and the crate's root.
+//! `caudal cc` and `caudal c++`: clang with probes. The program's `main` asks here first, because clang's options must not reach the
+//! parser of arguments; after that this process is replaced by clang, or runs it.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! `caudal check FILE`: is the file right, and what would it simulate?
-//! Used by `commands`.
+//! `caudal check FILE`: is the file right, and what would it simulate? It reads the file and prints; it simulates nothing and writes
+//! nothing.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! `caudal compare A B`: two systems on the same requests.
-//! Used by `commands`.
+//! `caudal compare A B`: two systems on the same requests. It reads the workload, simulates both systems until their difference is clear,
+//! and prints; it writes no files.
 
 mod show;
 

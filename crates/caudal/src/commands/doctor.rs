@@ -1,5 +1,5 @@
-//! `caudal doctor`: what on this machine spoils latency, and what to do.
-//! Used by `commands`.
+//! `caudal doctor`: what on this machine spoils latency, and what to do. It only reads the settings of the machine (`caudal-machine`
+//! knows where they are) and prints; it changes none of them.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

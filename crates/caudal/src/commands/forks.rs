@@ -1,5 +1,5 @@
-//! The arguments that say how a request forks: `--loops` and `--serial`. Commands with a workload have them.
-//! Used by `arrives` and `plan`.
+//! The arguments that say how a request forks into parallel tasks: `--loops` and `--serial`. `plan` has them among its own; `arrives`
+//! turns them into overrides of the workload's file when that is read.
 
 use clap::Args;
 

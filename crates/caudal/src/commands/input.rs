@@ -1,5 +1,6 @@
-//! How a file of service times is to be read, and what is asked where it does not say.
-//! Used by `arrives`, `lanes`, `threshold` and others.
+//! The arguments that say how a file of service times is to be read (column, unit, condition), and the questions that are put to the user
+//! where the file does not say. `arrives` and `workload` read files with them; `lanes` and `threshold` also repeat them in the command
+//! that a report names. At a terminal it asks and waits for an answer; elsewhere it returns the question as an error.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, IsTerminal as _};

@@ -1,4 +1,5 @@
-//! The directory of a search, opened: the user is told if a part of the search is there already. Plans, lanes and profiles call it.
+//! The journal of a search, opened in its results directory: the user is told if a part of the search is there already. `plan`, `lanes`
+//! and `break_even` call it before they simulate. It creates the directory if there is none.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! `caudal lanes`: where lanes should end for a service, and how many servers each should be entitled to.
-//! Used by `commands`.
+//! `caudal lanes`: where lanes should end for a service, and how many servers each should be entitled to. It reads the workload,
+//! searches, keeps a journal in the results directory, prints the answer, and writes the answer's files there.
 
 mod show;
 

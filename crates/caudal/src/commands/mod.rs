@@ -1,5 +1,5 @@
-//! The commands, one file each.
-//! Used by the crate's root.
+//! The subcommands of `caudal`, one file each, and the parser of their arguments. The program's `main` parses with [`Cli`] and then calls
+//! [`run`], which hands the arguments on to the file of the subcommand.
 
 mod arrives;
 mod break_even;

@@ -1,5 +1,6 @@
-//! `caudal plan`: which system, with which parameters, carries the most load, or needs the fewest cores?
-//! Used by `commands`.
+//! `caudal plan`: which system, with which parameters, carries the most load, or needs the fewest cores? It reads the workload, simulates
+//! the systems that may win, keeps a journal in the results directory so that the same command goes on after a break, prints the answer,
+//! and writes the answer's files there.
 
 mod all;
 mod show;

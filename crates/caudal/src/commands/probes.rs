@@ -1,5 +1,5 @@
-//! `caudal probes FILE`: where a compiler put probes, and what it left alone.
-//! Used by `commands`.
+//! `caudal probes FILE`: where a compiler put probes, and what it left alone. It reads one file, the report that the compiler's pass
+//! wrote, and prints it as a table or as JSON.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

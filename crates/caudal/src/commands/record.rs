@@ -1,6 +1,6 @@
-//! `caudal record`: what the functions of a program take, or what lies between two of its static probes, without editing
-//! it: by bpftrace, whose script it prints and, where that is permitted, runs.
-//! Used by `commands`.
+//! `caudal record`: the times that functions of a running program take, or that pass between two of its static probes, without a change
+//! of that program. It writes a script for bpftrace, prints the script, and, where the user has the right to it, runs bpftrace and keeps
+//! what it prints in a file.
 //!
 //! The kernel stops a thread at the beginning and at the end of every request, which costs a microsecond or two each time.
 //! What that is here is measured, and said with what was recorded.

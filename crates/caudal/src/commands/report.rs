@@ -1,5 +1,5 @@
-//! `caudal report DIR`: the HTML report of a results directory.
-//! Used by `commands`.
+//! `caudal report DIR`: the HTML report of a results directory. It reads the files of the directory, which `caudal sim`, `plan` or
+//! `lanes` left, and writes `report.html` there.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

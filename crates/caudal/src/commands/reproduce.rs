@@ -1,5 +1,5 @@
-//! `caudal reproduce [NAME|all]...`: the figures of the papers, and what became of their statements.
-//! Used by `commands`.
+//! `caudal reproduce [NAME|all]...`: the figures of the papers, and what became of their statements. It simulates the experiments of
+//! `caudal-reproduce` and prints what each statement became; rows, figures and, for `--docs`, pages go into directories.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

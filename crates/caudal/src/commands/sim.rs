@@ -1,5 +1,5 @@
-//! `caudal sim FILE`: simulate everything that a file asks for.
-//! Used by `commands`.
+//! `caudal sim FILE`: simulate everything that a file asks for. It reads FILE, simulates each of its points on all threads, prints a
+//! table or JSON lines, and keeps rows in a results directory, from which the same command goes on after a break.
 
 use std::collections::BTreeSet;
 use std::io::BufWriter;

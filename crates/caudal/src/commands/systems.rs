@@ -1,5 +1,4 @@
-//! `caudal systems`: the systems that have a name.
-//! Used by `commands`.
+//! `caudal systems`: the systems that have a name. It prints the built-in presets; it reads no file.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,6 @@
-//! `caudal threshold`: from how much work on tail-control gives a parallel request up, by the number of active requests.
-//! Used by `commands`, `threshold::report`, `threshold::show` and others.
+//! `caudal threshold`: from how much work on tail-control gives a parallel request up, by the number of active requests. It reads the
+//! workload, computes the table, simulates it if asked (`--refine`), prints the answer, and writes a report, a table or a policy where
+//! the user names a file.
 
 mod report;
 mod show;

@@ -1,5 +1,5 @@
-//! `caudal top`: what a running runtime does, live in a terminal, or as a table or JSON lines.
-//! Used by `commands` and `live`.
+//! `caudal top`: what a running runtime does, live in a terminal, or as a table or JSON lines. It connects to the runtime's socket, and
+//! asks for a sample once an interval; it writes a file only for `--hlog` and `--timeline`.
 
 mod lines;
 mod live;

@@ -1,5 +1,5 @@
-//! `caudal workload`: look at distributions of service times, and write what tools wrote as files of this project.
-//! Used by `commands`.
+//! `caudal workload`: shows distributions of service times, and converts what other tools wrote into files of this project. It reads the
+//! user's file; `convert` writes the new file beside its name first, so that a broken conversion leaves nothing behind.
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write as _};

@@ -1,4 +1,5 @@
-//! A comparison as text: which system is better at what, or every statistic. `caudal compare` calls it.
+//! The result of `caudal compare` as text: which system is better at what, or every statistic. `compare` calls [`print`] once, when the
+//! simulations are done. It only prints.
 
 use caudal_stats::Estimate;
 use caudal_stats::paired::Verdict;

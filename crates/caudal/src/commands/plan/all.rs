@@ -1,5 +1,5 @@
-//! All that a plan found: every system, every reason, what was tuned from what. For whoever asks for it.
-//! Used by `plan::show`.
+//! All that a plan found, as text: every system, every reason, what was tuned from what. `show` adds it to the screen when the user asks
+//! for it by `--explain`.
 
 use caudal_config::Limit;
 use caudal_tune::{Goal, Plan, Question, SystemResult, spelled};

@@ -1,5 +1,5 @@
-//! The table as a report.
-//! Used by `threshold`.
+//! The table of thresholds as a report in HTML. `threshold` makes it when the user asks for a report; writing it to a file is left to
+//! `threshold`.
 
 use caudal_report::chart::{Axis, Chart, Level, Plot, Point as Dot, Series, Spread, Unit};
 use caudal_report::{Answer, Report};

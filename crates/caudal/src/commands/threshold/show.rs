@@ -1,5 +1,5 @@
-//! The table in a terminal: when a request is given up, on one screen, or every row.
-//! Used by `threshold`.
+//! The table of thresholds in a terminal: when a request is given up, on one screen, or every row. `threshold` calls [`print`] once, when
+//! the table is made. It only prints.
 
 use caudal_stats::Estimate;
 use caudal_tune::thresholds::{Refined, Row, ThresholdAnswer, changes};

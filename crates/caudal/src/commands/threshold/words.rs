@@ -1,5 +1,5 @@
-//! Sentences on a table of thresholds, and on what simulation has shown of it.
-//! Used by `threshold::report` and `threshold::show`.
+//! Sentences about a table of thresholds, and about what simulation has shown of it. They are a file of their own because
+//! `threshold::show` prints the same sentences that `threshold::report` puts into a report. Pure functions.
 
 use caudal_tune::thresholds::{JudgedPolicy, Refined, Row, ThresholdAnswer, changes};
 

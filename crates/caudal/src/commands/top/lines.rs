@@ -1,5 +1,5 @@
-//! The text of a sample of `caudal top`: a line a class, a line a worker.
-//! Used by `top` and `view`.
+//! The text of a sample of `caudal top`: one line for each class of requests, one for each worker. `top` prints these lines as they are;
+//! `view` puts the same cells into the tables of the live view. Pure functions.
 
 use caudal_rt::stats::{ClassStats, Snapshot, WorkerStats};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! The live view: one thread asks, this one draws and listens to the keyboard.
-//! Used by `top`.
+//! The live view of `caudal top`: one thread asks the runtime for samples, this one draws them and listens to the keyboard. `top` calls
+//! it when stdout is a terminal.
 //!
 //! The terminal is as it was after every end: a key, a signal (also a second one, which ends the process at once), the end of the
 //! runtime, an error, a panic (ratatui's hook).

@@ -1,5 +1,5 @@
-//! Which runtimes there are, and which one is meant.
-//! Used by `top`.
+//! The choice of a runtime for `caudal top`: the sockets of all running runtimes, and the one that the user means. `top` calls [`pick`]
+//! before it connects, and [`list`] for `--list`. It connects to each socket to ask for its name.
 
 use caudal_observe::socket::{Client, Entry, runtimes};
 use miette::miette;

@@ -1,5 +1,5 @@
-//! The live view of `caudal top`: tables of classes, workers and counters. `live` draws it.
-//! Used by `live`.
+//! The tables of classes, workers and counters in the live view of `caudal top`, and what the keys have changed of them. `live` calls
+//! [`draw`] after each sample and each key. It draws into ratatui's frame and touches nothing else.
 
 use std::cmp::Reverse;
 
