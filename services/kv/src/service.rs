@@ -7,6 +7,10 @@ use caudal_proto::text::{LINE_BYTES_MAX, Limits};
 
 use crate::store::{self, Store};
 
+/// The version that clients are told: that of the memcached whose text protocol is spoken, because clients decide by it what they may send, and
+/// that of this service.
+pub const VERSION: &str = concat!("1.6.18-caudal-", env!("CARGO_PKG_VERSION"));
+
 /// The limits of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {

@@ -91,7 +91,7 @@ impl Call<'_> {
             Request::Verbosity { noreply, .. } => (!noreply).then_some(Line::Ok),
             Request::Scan(scan) => return self.scan(scan),
             Request::Stats { arguments } => return self.stats(arguments),
-            Request::Version => return self.version(env!("CARGO_PKG_VERSION")),
+            Request::Version => return self.version(crate::service::VERSION),
             Request::Get { .. } | Request::GetAndTouch { .. } | Request::Quit => {
                 unreachable!("sessions carry these out by themselves")
             }

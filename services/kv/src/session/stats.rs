@@ -28,7 +28,7 @@ impl Call<'_> {
         self.stat_number("pid", u64::from(std::process::id()));
         self.stat_number("uptime", u64::from(self.now.saturating_sub(service.started())));
         self.stat_number("time", u64::from(self.now));
-        self.stat("version", env!("CARGO_PKG_VERSION"));
+        self.stat("version", crate::service::VERSION);
         self.stat_number("pointer_size", u64::from(usize::BITS));
         service.host().statistics(&mut |name, value| self.stat_number(name, value));
         self.stat_number("cmd_flush", service.flushes.get());
