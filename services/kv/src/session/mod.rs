@@ -232,7 +232,9 @@ impl Session {
     fn go_on(&mut self, call: &mut Call<'_>, request: Request<'_>, consumed: usize, answered: u32) -> Step {
         match call.retrieve(&request, answered) {
             None => {
-                self.state = State::Between;
+                if answered > 0 {
+                    self.state = State::Between;
+                }
                 Step::Took(consumed)
             }
             Some(answered) => {
