@@ -18,7 +18,7 @@
 //! | `gat` without keys | `END` | `ERROR` | as `get` without keys |
 //! | a line of more than [`LINE_BYTES_MAX`] bytes other than `get` and `gets` | depends on how it was cut by the network | the connection ends | the same bytes get the same answers |
 //! | a line of `get` or `gets` beyond [`Limits::get_line_bytes_max`] | any length | the connection ends | memory |
-//! | first byte 0x80 | the binary protocol begins | the connection ends | it is not spoken |
+//! | first byte 0x80 | the binary protocol begins | `ERROR`, and the connection ends | it is not spoken |
 //!
 //! # The extension: `scan`
 //!

@@ -29,7 +29,7 @@ pub struct Item {
     pub(super) key_bytes: u8,
     /// The flags that it was stored with.
     pub flags: u32,
-    /// A number that changes whenever the value does.
+    /// A number that changes whenever the value does, and that no other item of the store has had.
     pub cas: u64,
 }
 

@@ -138,7 +138,9 @@ impl Store {
         // A little more than the mean, because keys do not spread evenly.
         let capacity = (config.items_expected + config.items_expected / 8).div_ceil(shards);
         Store {
-            shards: (0..shards).map(|_| Padded(Mutex::new(Shard::new(capacity)))).collect(),
+            shards: (0..shards)
+                .map(|number| Padded(Mutex::new(Shard::new(number, shards, capacity))))
+                .collect(),
             hasher: FixedState::with_seed(config.hash_seed),
             flushes: Flushes::default(),
             used: Arc::default(),

@@ -42,7 +42,7 @@ impl Store {
                 shard.counters.count_arithmetic(direction, false);
                 return Err(NotCounted::NotFound);
             };
-            let cas = shard.next_cas();
+            let cas = shard.take_cas();
             let entry = shard.slab.get_mut(slot);
             let old = number(entry.data()).ok_or(NotCounted::NonNumeric)?;
             let new = match direction {

@@ -112,20 +112,24 @@ pub(super) struct Shard {
     table: HashTable<Place>,
     pub(super) slab: Slab,
     queue: Queue,
-    /// The last cas number; each change takes the next one, so no two values of a key share one.
-    last_cas: u64,
+    /// The next cas number; each change takes one that no value of the store has had.
+    next_cas: u64,
+    /// Distance between cas numbers: the shards' count.
+    cas_step: u64,
     /// The slot at which the next sweep goes on.
     sweep_at: u32,
     pub(super) counters: Counters,
 }
 
 impl Shard {
-    pub(super) fn new(capacity: usize) -> Shard {
+    /// The shard of this number among so many. Shards take turns with cas numbers, so that they need not agree on the next one.
+    pub(super) fn new(number: usize, of: usize, capacity: usize) -> Shard {
         Shard {
             table: HashTable::with_capacity(capacity),
             slab: Slab::new(),
             queue: Queue::new(),
-            last_cas: 0,
+            next_cas: (number + 1) as u64,
+            cas_step: of as u64,
             sweep_at: 0,
             counters: Counters::default(),
         }
@@ -165,9 +169,10 @@ impl Shard {
         Some(Item { bytes, key_bytes: entry.key_bytes, flags: entry.flags, cas: entry.cas })
     }
 
-    pub(super) fn next_cas(&mut self) -> u64 {
-        self.last_cas += 1;
-        self.last_cas
+    pub(super) fn take_cas(&mut self) -> u64 {
+        let cas = self.next_cas;
+        self.next_cas += self.cas_step;
+        cas
     }
 
     /// Stores a value if its condition is met, and takes it then; a value that is left is the caller's to free.
@@ -190,7 +195,7 @@ impl Shard {
             _ => {}
         }
         let value = value.take().expect("a value to store");
-        let cas = self.next_cas();
+        let cas = self.take_cas();
         match present {
             Some(slot) => {
                 let entry = self.slab.get_mut(slot);

@@ -133,6 +133,19 @@ impl Stats {
 }
 
 impl Store {
+    /// Sets the counters of events to 0, shard by shard; items and bytes stay what they are.
+    pub fn reset_stats(&self) {
+        for shard in &self.shards {
+            within(&shard.0, |shard| shard.counters = Counters::default());
+            caudal_probe::probe();
+        }
+    }
+
+    /// Counts a value that was too long, which the protocol has refused before it came here.
+    pub fn count_too_large(&self) {
+        within(&self.shards[0].0, |shard| shard.counters.too_large += 1);
+    }
+
     /// The sums of all shards.
     pub fn stats(&self) -> Stats {
         let mut counters = Counters::default();

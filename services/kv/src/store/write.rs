@@ -34,7 +34,11 @@ impl Store {
             StoreMode::Prepend => (data, &[]),
             _ => {
                 let draft = self.draft(key, data.len(), now);
-                let mut draft = draft.inspect_err(|_| self.invalidate(mode, key, now))?;
+                let mut draft = draft.inspect_err(|_| {
+                    if mode == StoreMode::Set {
+                        self.invalidate(key, now);
+                    }
+                })?;
                 draft.fill(data);
                 return self.publish(mode, draft, flags, exptime, now);
             }
@@ -42,10 +46,15 @@ impl Store {
         self.join(key, before, behind, now)
     }
 
-    fn invalidate(&self, mode: StoreMode, key: &[u8], now: u32) {
-        if mode == StoreMode::Set {
-            self.delete(key, now);
-        }
+    /// Takes out the item of a key for which a `set` has failed: a client that has set a new value must not find the old one. It is no
+    /// `delete` in the statistics.
+    pub fn invalidate(&self, key: &[u8], now: u32) {
+        let home = self.home(key);
+        self.on_key(home, now, |shard, moment, removed| {
+            if let Some(slot) = shard.look_up(home.hash, key, moment, removed) {
+                shard.remove(slot, removed);
+            }
+        });
     }
 
     /// Stores a draft that was filled.

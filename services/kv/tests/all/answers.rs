@@ -1,129 +1,15 @@
-//! Requests in, answers out, through codec and store as a session would: the answers are those that memcached 1.6.18 gave when it was
-//! asked the same on a fresh server.
+//! Requests in, answers out: the answers are those that memcached 1.6.18 gave when it was asked the same on a fresh server. Those that it has
+//! no such request for, or that differ on purpose, are in the last tests.
 
-use std::ops::ControlFlow;
+use caudal_kv::service::{Config, Service};
+use caudal_kv::store;
 
-use caudal_kv::store::{Cursor, NoRoom, NotCounted, Store, Stored};
-use caudal_proto::text::{Keys, Limits, Line, Parsed, Request, Scan, ScanStart, Writer, parse};
+use crate::connection::{Connection, service, small_service};
 
-use crate::{NOW, small_store};
-
-/// The answers to all requests of `input`.
-fn session(store: &Store, input: &[u8]) -> String {
-    let limits = Limits::default();
-    let mut buffer = vec![0; 1 << 16];
-    let mut writer = Writer::new(&mut buffer);
-    let mut at = 0;
-    while at < input.len() {
-        let answer = match parse(&input[at..], &limits) {
-            Parsed::Message { request: Request::Quit, .. } | Parsed::Close { .. } => break,
-            Parsed::Message { request, consumed } => {
-                at += consumed;
-                answer(store, &request, &mut writer)
-            }
-            Parsed::Invalid { answer, consumed } => {
-                at += consumed;
-                answer
-            }
-            Parsed::Skip { answer, invalidates, consumed, skip } => {
-                at += consumed + skip;
-                if let Some(key) = invalidates {
-                    store.delete(key, NOW);
-                }
-                answer
-            }
-            Parsed::Incomplete { .. } | Parsed::Block { .. } => break,
-        };
-        if let Some(line) = answer {
-            writer.line(line).expect("it fits");
-        }
-    }
-    String::from_utf8(writer.written().to_vec()).expect("a test's values are text")
-}
-
-/// Carries out a request. What is no single line is written at once.
-fn answer(store: &Store, request: &Request<'_>, writer: &mut Writer<'_>) -> Option<Line> {
-    let (line, noreply) = match *request {
-        Request::Get { keys, with_cas } => {
-            return retrieve(keys, with_cas, writer, |key| store.get(key, NOW));
-        }
-        Request::GetAndTouch { exptime, keys, with_cas } => {
-            return retrieve(keys, with_cas, writer, |key| store.get_and_touch(key, exptime, NOW));
-        }
-        Request::Store(put) => {
-            let line = put.line;
-            let stored = match store.store(line.mode, line.key, line.flags, line.exptime, put.data, NOW) {
-                Ok(Stored::Stored) => Line::Stored,
-                Ok(Stored::NotStored) => Line::NotStored,
-                Ok(Stored::Exists) => Line::Exists,
-                Ok(Stored::NotFound) => Line::NotFound,
-                Err(NoRoom::TooLarge) => Line::TooLarge,
-                Err(NoRoom::OutOfMemory) => Line::OutOfMemory,
-            };
-            (stored, line.noreply)
-        }
-        Request::Arithmetic { key, direction, delta, noreply } => {
-            match store.arithmetic(key, direction, delta, NOW) {
-                Ok(number) if !noreply => {
-                    writer.number(number).expect("it fits");
-                    return None;
-                }
-                Ok(_) => return None,
-                Err(NotCounted::NotFound) => (Line::NotFound, noreply),
-                Err(NotCounted::NonNumeric) => (Line::NonNumeric, noreply),
-            }
-        }
-        Request::Touch { key, exptime, noreply } => {
-            (if store.touch(key, exptime, NOW) { Line::Touched } else { Line::NotFound }, noreply)
-        }
-        Request::Delete { key, noreply } => {
-            (if store.delete(key, NOW) { Line::Deleted } else { Line::NotFound }, noreply)
-        }
-        Request::FlushAll { delay, noreply } => {
-            store.flush_all(delay, NOW);
-            (Line::Ok, noreply)
-        }
-        Request::Scan(scan) => return scanned(store, scan, writer),
-        Request::Verbosity { noreply, .. } => (Line::Ok, noreply),
-        Request::Stats { .. } => (Line::End, false),
-        Request::Version | Request::Quit => {
-            writer.version(b"1.6.18").expect("it fits");
-            return None;
-        }
-    };
-    (!noreply).then_some(line)
-}
-
-fn retrieve(
-    keys: Keys<'_>,
-    with_cas: bool,
-    writer: &mut Writer<'_>,
-    get: impl Fn(&[u8]) -> Option<caudal_kv::store::Item>,
-) -> Option<Line> {
-    for item in keys.iter().filter_map(get) {
-        // Numbers are this store's own: a test that asks for them sees that there is one.
-        let cas = with_cas.then_some(item.cas).map(|cas| cas.min(1));
-        writer.value(item.key(), item.flags, cas, item.data()).expect("it fits");
-    }
-    Some(Line::End)
-}
-
-fn scanned(store: &Store, scan: Scan<'_>, writer: &mut Writer<'_>) -> Option<Line> {
-    let (from, with_cursor) = match scan.start {
-        ScanStart::First => (Cursor::START, false),
-        ScanStart::Key(key) => (store.cursor_of(key, NOW), false),
-        ScanStart::Cursor(cursor) => (Cursor(cursor), true),
-    };
-    let end = store.scan(from, scan.limit, NOW, |item| {
-        match writer.value(item.key(), item.flags, None, item.data()) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
-        }
-    });
-    if let Some(cursor) = end.next.filter(|_| with_cursor) {
-        writer.cursor(cursor.0).expect("it fits");
-    }
-    Some(Line::End)
+/// The answers of a fresh server, whose cas numbers begin at 1 whatever the key.
+fn fresh(input: &str) -> String {
+    let store = store::Config { shards: 1, ..store::Config::default() };
+    Connection::new(&Service::new(Config { store, ..Config::default() }, crate::NOW)).ask(input)
 }
 
 #[test]
@@ -181,7 +67,7 @@ fn answers_are_those_of_memcached() {
         ),
         (
             "set a 0 0 1\r\nx\r\nflush_all\r\nget a\r\nflush_all noreply\r\nverbosity 1\r\nversion\r\nquit\r\nversion\r\n",
-            "STORED\r\nOK\r\nEND\r\nOK\r\nVERSION 1.6.18\r\n",
+            "STORED\r\nOK\r\nEND\r\nOK\r\nVERSION 1.6.18-caudal-0.1.0\r\n",
         ),
         (
             &format!("set a 1 0 1\r\na\r\nget a {long}\r\nget {long}\r\n"),
@@ -189,35 +75,98 @@ fn answers_are_those_of_memcached() {
         ),
     ];
     for (input, expected) in cases {
-        assert_eq!(session(&small_store(), input.as_bytes()), expected, "{}", input.escape_debug());
+        assert_eq!(fresh(input), expected, "{}", input.escape_debug());
     }
 }
 
 #[test]
-fn a_value_that_is_too_large_leaves_no_stale_one() {
-    let store = small_store();
+fn a_value_that_is_too_large_is_swallowed_and_leaves_no_stale_one() {
     let large = "x".repeat((1 << 20) + 1);
-    let input = format!("set a 0 0 3\r\nold\r\nset a 0 0 {}\r\n{large}\r\nget a\r\n", large.len());
+    let bytes = large.len();
+    let input = format!("set a 0 0 3\r\nold\r\nset a 0 0 {bytes}\r\n{large}\r\nget a\r\n");
+    assert_eq!(fresh(&input), "STORED\r\nSERVER_ERROR object too large for cache\r\nEND\r\n");
+    // Another storage command leaves the old one, and a client that wants no answer gets none.
+    let input = format!("set a 0 0 3\r\nold\r\nadd a 0 0 {bytes} noreply\r\n{large}\r\nget a\r\n");
+    assert_eq!(fresh(&input), "STORED\r\nVALUE a 0 3\r\nold\r\nEND\r\n");
+}
+
+#[test]
+fn a_value_for_which_there_is_no_memory_is_swallowed_and_leaves_no_stale_one() {
+    let store = store::Config { memory_bytes: 1_000, ..store::Config::default() };
+    let service = service(Config { store, ..Config::default() });
+    let mut connection = Connection::new(&service);
+    let value = "x".repeat(5_000);
+    let input = format!("set a 0 0 3\r\nold\r\nset a 0 0 5000\r\n{value}\r\nget a\r\n");
+    let answers = "STORED\r\nSERVER_ERROR out of memory storing object\r\nEND\r\n";
+    assert_eq!(connection.ask(&input), answers);
+    // The same when the line comes before its block.
+    assert_eq!(connection.ask("set a 0 0 3\r\nold\r\nset a 0 0 5000\r\n"), &answers[..answers.len() - 5]);
+    assert_eq!(connection.ask(&format!("{value}\r\nget a\r\n")), "END\r\n");
+    assert_eq!(service.store().used_bytes(), 0);
+}
+
+#[test]
+fn expiries_are_distances_moments_and_the_past() {
+    let service = small_service();
+    let mut connection = Connection::new(&service);
+    let later = crate::NOW + 10;
+    let values = "VALUE b 0 1\r\nx\r\nVALUE c 0 1\r\nx\r\nVALUE d 0 1\r\nx\r\nEND\r\n";
+    connection.ask(&format!(
+        "set a 0 -1 1\r\nx\r\nset b 0 10 1\r\nx\r\nset c 0 {later} 1\r\nx\r\nset d 0 0 1\r\nx\r\n"
+    ));
+    connection.now += 9;
+    assert_eq!(connection.ask("get a b c d\r\n"), values);
+    connection.now += 1;
+    assert_eq!(connection.ask("get a b c d\r\n"), "VALUE d 0 1\r\nx\r\nEND\r\n");
+    assert_eq!(connection.ask("gat 5 d\r\ntouch d 3\r\n"), "VALUE d 0 1\r\nx\r\nEND\r\nTOUCHED\r\n");
+    connection.now += 3;
+    assert_eq!(connection.ask("get d\r\n"), "END\r\n");
+}
+
+#[test]
+fn a_flush_with_a_delay_comes_when_it_is_due() {
+    let service = small_service();
+    let mut connection = Connection::new(&service);
+    assert_eq!(connection.ask("set a 0 0 1\r\nx\r\nflush_all 10\r\n"), "STORED\r\nOK\r\n");
+    connection.now += 9;
+    assert_eq!(connection.ask("set b 0 0 1\r\nx\r\nget a\r\n"), "STORED\r\nVALUE a 0 1\r\nx\r\nEND\r\n");
+    connection.now += 1;
     assert_eq!(
-        session(&store, input.as_bytes()),
-        "STORED\r\nSERVER_ERROR object too large for cache\r\nEND\r\n"
+        connection.ask("get a b\r\nset a 0 0 1\r\ny\r\nget a\r\n"),
+        "END\r\nSTORED\r\nVALUE a 0 1\r\ny\r\nEND\r\n"
     );
 }
 
 #[test]
 fn a_scan_answers_as_a_get_does_and_has_a_cursor_where_one_was_sent() {
-    let store = small_store();
-    assert_eq!(session(&store, b"scan 10\r\nscan 10 at 0\r\n"), "END\r\nEND\r\n");
-    session(&store, b"set a 1 0 1\r\nx\r\nset b 2 0 1\r\ny\r\n");
-    let one = session(&store, b"scan 1\r\n");
+    let service = small_service();
+    let mut connection = Connection::new(&service);
+    assert_eq!(connection.ask("scan 10\r\nscan 10 at 0\r\n"), "END\r\nEND\r\n");
+    connection.ask("set a 1 0 1\r\nx\r\nset b 2 0 1\r\ny\r\n");
+    let one = connection.ask("scan 1\r\n");
     assert!(one == "VALUE a 1 1\r\nx\r\nEND\r\n" || one == "VALUE b 2 1\r\ny\r\nEND\r\n", "{one}");
-    let both = session(&store, b"scan 10\r\n");
+    let both = connection.ask("scan 10\r\n");
     assert_eq!(both.matches("VALUE ").count(), 2);
-    let begun = session(&store, b"scan 1 at 0\r\n");
+    let begun = connection.ask("scan 1 at 0\r\n");
     let cursor =
         begun.split("CURSOR ").nth(1).and_then(|rest| rest.strip_suffix("\r\nEND\r\n")).expect("a cursor");
-    let rest = session(&store, format!("scan 10 at {cursor}\r\n").as_bytes());
+    let rest = connection.ask(&format!("scan 10 at {cursor}\r\n"));
     let (first, _) = begun.split_once("CURSOR").expect("a cursor");
     assert_eq!(format!("{first}{rest}"), both);
-    assert!(session(&store, b"scan 1 from b\r\n").starts_with("VALUE b 2 1\r\n"));
+    assert!(connection.ask("scan 1 from b\r\n").starts_with("VALUE b 2 1\r\n"));
+}
+
+#[test]
+fn other_protocols_and_meta_commands_are_errors() {
+    assert_eq!(fresh("mg a v\r\nms a 1\r\nversion\r\n"), "ERROR\r\nERROR\r\nVERSION 1.6.18-caudal-0.1.0\r\n");
+    let service = small_service();
+    let mut connection = Connection::new(&service);
+    assert_eq!(connection.send(b"get a\r\n\x80\0\0\0version\r\n"), b"END\r\nERROR\r\n");
+    assert!(connection.is_closed);
+    for silent in
+        ["GET / HTTP/1.1\r\nversion\r\n".to_owned(), "z".repeat(3_000), "quit\r\nversion\r\n".to_owned()]
+    {
+        let mut connection = Connection::new(&service);
+        assert_eq!((connection.ask(&silent).as_str(), connection.is_closed), ("", true), "{silent}");
+    }
 }

@@ -8,10 +8,11 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use caudal_kv::store::{NotCounted, Store, Stored};
+use caudal_kv::store::{NotCounted, Stored};
 use caudal_proto::text::{Direction, StoreMode};
 
 use crate::NOW;
+use crate::connection::Client;
 
 /// An operation on the key, whose value is a number.
 #[derive(Clone, Copy, Debug)]
@@ -58,23 +59,19 @@ impl Recorder {
     }
 
     /// Carries out an operation and writes it down.
-    pub(crate) fn run(&self, store: &Store, operation: Operation) -> Answer {
+    pub(crate) fn run(&self, client: &mut impl Client, operation: Operation) -> Answer {
         let key = self.key.as_bytes();
-        let put = |mode, value: u64| {
-            Answer::Stored(
-                store.store(mode, key, 0, 0, value.to_string().as_bytes(), NOW).expect("there is room"),
-            )
-        };
+        let mut put =
+            |mode, value: u64| Answer::Stored(client.store(mode, key, 0, value.to_string().as_bytes(), NOW));
         let began = self.ticks.fetch_add(1, Ordering::SeqCst);
         let answer = match operation {
-            Operation::Gets => Answer::Item(store.get(key, NOW).map(|item| {
-                let text = std::str::from_utf8(item.data()).expect("a number");
-                (text.trim().parse().expect("a number"), item.cas)
-            })),
+            Operation::Gets => Answer::Item(
+                client.get(key, NOW).map(|(text, cas)| (text.trim().parse().expect("a number"), cas)),
+            ),
             Operation::Set(value) => put(StoreMode::Set, value),
             Operation::Cas { seen, value } => put(StoreMode::Cas(seen), value),
-            Operation::Incr(delta) => Answer::Count(store.arithmetic(key, Direction::Up, delta, NOW)),
-            Operation::Delete => Answer::Deleted(store.delete(key, NOW)),
+            Operation::Incr(delta) => Answer::Count(client.arithmetic(key, Direction::Up, delta, NOW)),
+            Operation::Delete => Answer::Deleted(client.delete(key, NOW)),
         };
         let ended = self.ticks.fetch_add(1, Ordering::SeqCst);
         self.events.lock().unwrap().push(Event { operation, answer, began, ended });

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Barrier};
 
-use caudal_kv::store::Store;
+use proptest::prelude::*;
 
+use crate::connection::{Client, Connection, small_service};
 use crate::history::{Answer, Operation, Recorder, is_linearizable};
 use crate::small_store;
 
@@ -12,7 +13,7 @@ const ROUNDS: u64 = 300;
 pub(crate) const OPERATIONS: u64 = 30;
 
 /// A client's operations, chosen by its seed: many changes of the same number, few deletions.
-pub(crate) fn client(seed: u64, store: &Store, recorder: &Recorder) {
+pub(crate) fn client(seed: u64, mut on: impl Client, recorder: &Recorder) {
     let mut last_seen = 0;
     let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     for count in 0..OPERATIONS {
@@ -27,7 +28,7 @@ pub(crate) fn client(seed: u64, store: &Store, recorder: &Recorder) {
             12..15 => Operation::Set(value),
             _ => Operation::Delete,
         };
-        if let Answer::Item(Some((_, cas))) = recorder.run(store, operation) {
+        if let Answer::Item(Some((_, cas))) = recorder.run(&mut on, operation) {
             last_seen = cas;
         }
     }
@@ -44,12 +45,35 @@ fn histories_of_two_threads_are_linearizable() {
                 let (store, recorder, start) = (&store, &recorder, &start);
                 scope.spawn(move || {
                     start.wait();
-                    client(round * 2 + thread + 1, store, recorder);
+                    client(round * 2 + thread + 1, &**store, recorder);
                 });
             }
         });
         let events = Arc::into_inner(recorder).expect("both are done").events();
         assert!(is_linearizable(&events), "round {round}: {events:#?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// Two connections, each on a thread of its own, which send requests as text and read the answers.
+    #[test]
+    fn histories_of_two_connections_are_linearizable(seeds in any::<[u32; 2]>()) {
+        let service = small_service();
+        let recorder = Recorder::new("k".to_owned());
+        let start = Barrier::new(2);
+        std::thread::scope(|scope| {
+            for seed in seeds {
+                let (service, recorder, start) = (&service, &recorder, &start);
+                scope.spawn(move || {
+                    start.wait();
+                    client(u64::from(seed), Connection::new(service), recorder);
+                });
+            }
+        });
+        let events = recorder.events();
+        prop_assert!(is_linearizable(&events), "{:#?}", events);
     }
 }
 

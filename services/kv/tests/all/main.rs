@@ -1,13 +1,18 @@
-//! Tests of the store, in one binary.
+//! Tests of the store and of the sessions on it, in one binary.
 
 mod answers;
+mod connection;
+mod datagrams;
 mod history;
+mod kinds;
 mod linear;
 mod memory;
 mod model;
 mod operations;
 mod preempted;
 mod scans;
+mod sessions;
+mod statistics;
 
 use caudal_kv::store::{Config, NoRoom, Store, Stored};
 use caudal_proto::text::StoreMode;

@@ -1,12 +1,13 @@
-//! Random commands, beside a model that keeps everything in a map: the store answers the same.
+//! Random commands, beside a model that keeps everything in a map: the store answers the same, and so does a session.
 
 use std::collections::BTreeMap;
 
-use caudal_kv::store::{NotCounted, Stored};
+use caudal_kv::store::{NotCounted, Store, Stored};
 use caudal_proto::text::{Direction, StoreMode};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use crate::connection::{Client, Connection, small_service};
 use crate::{NOW, small_store};
 
 #[derive(Clone, Debug)]
@@ -120,62 +121,73 @@ impl Model {
     }
 }
 
+/// Gives `commands` to a client of `store`, and compares each answer with that of the model.
+fn check(store: &Store, mut client: impl Client, commands: Vec<Command>) -> Result<(), TestCaseError> {
+    let mut model = Model::default();
+    let mut now = NOW;
+    for command in commands {
+        model.advance(now);
+        match command {
+            Command::Get(key) => {
+                let text = client.get(&[b'a' + key], now).map(|(text, _)| text);
+                prop_assert_eq!(text.as_ref(), model.items.get(&key).map(|known| &known.text));
+            }
+            Command::Store(key, mode, exptime, text) => {
+                let name = [b'a' + key];
+                let store_mode = match mode {
+                    Mode::Plain(mode) => mode,
+                    Mode::Cas(off) => StoreMode::Cas(client.get(&name, now).map_or(1, |(_, cas)| cas) + off),
+                };
+                let got = client.store(store_mode, &name, exptime, text.as_bytes(), now);
+                let expected = model.store(key, mode, Known { text, dies: dies(exptime, now) });
+                prop_assert_eq!(got, expected);
+            }
+            Command::Arithmetic(key, direction, delta) => {
+                let got = client.arithmetic(&[b'a' + key], direction, delta, now);
+                prop_assert_eq!(got, model.arithmetic(key, direction, delta));
+            }
+            Command::Touch(key, exptime) => {
+                let got = client.touch(&[b'a' + key], exptime, now);
+                let known = model.items.get_mut(&key);
+                prop_assert_eq!(got, known.is_some());
+                if let Some(known) = known {
+                    known.dies = dies(exptime, now);
+                }
+            }
+            Command::Delete(key) => {
+                prop_assert_eq!(client.delete(&[b'a' + key], now), model.items.remove(&key).is_some());
+            }
+            Command::Flush(delay) => {
+                client.flush_all(delay, now);
+                model.flush_at = Some(now + delay as u32);
+            }
+            Command::Wait(seconds) => now += seconds,
+            Command::Sweep => {
+                store.sweep(10_000, now);
+            }
+        }
+    }
+    // Everything that a store counts as used is an item's.
+    model.advance(now);
+    for _ in 0..10 {
+        store.sweep(10_000, now);
+    }
+    let expected: usize = model.items.values().map(|known| 1 + known.text.len() + 96).sum();
+    prop_assert_eq!(store.used_bytes(), expected);
+    prop_assert_eq!(store.stats().items, model.items.len() as u64);
+    Ok(())
+}
+
 proptest! {
     #[test]
     fn a_store_answers_as_a_map_would(commands in vec(command(), 1..60)) {
         let store = small_store();
-        let mut model = Model::default();
-        let mut now = NOW;
-        for command in commands {
-            model.advance(now);
-            match command {
-                Command::Get(key) => {
-                    let item = store.get(&[b'a' + key], now);
-                    let text = item.map(|item| String::from_utf8(item.data().to_vec()).unwrap());
-                    prop_assert_eq!(text.as_ref(), model.items.get(&key).map(|known| &known.text));
-                }
-                Command::Store(key, mode, exptime, text) => {
-                    let name = [b'a' + key];
-                    let store_mode = match mode {
-                        Mode::Plain(mode) => mode,
-                        Mode::Cas(off) => StoreMode::Cas(store.get(&name, now).map_or(1, |item| item.cas) + off),
-                    };
-                    let got = store.store(store_mode, &name, 0, exptime, text.as_bytes(), now);
-                    let expected = model.store(key, mode, Known { text, dies: dies(exptime, now) });
-                    prop_assert_eq!(got, Ok(expected));
-                }
-                Command::Arithmetic(key, direction, delta) => {
-                    let got = store.arithmetic(&[b'a' + key], direction, delta, now);
-                    prop_assert_eq!(got, model.arithmetic(key, direction, delta));
-                }
-                Command::Touch(key, exptime) => {
-                    let got = store.touch(&[b'a' + key], exptime, now);
-                    let known = model.items.get_mut(&key);
-                    prop_assert_eq!(got, known.is_some());
-                    if let Some(known) = known {
-                        known.dies = dies(exptime, now);
-                    }
-                }
-                Command::Delete(key) => {
-                    prop_assert_eq!(store.delete(&[b'a' + key], now), model.items.remove(&key).is_some());
-                }
-                Command::Flush(delay) => {
-                    store.flush_all(delay, now);
-                    model.flush_at = Some(now + delay as u32);
-                }
-                Command::Wait(seconds) => now += seconds,
-                Command::Sweep => {
-                    store.sweep(10_000, now);
-                }
-            }
-        }
-        // Everything that a store counts as used is an item's.
-        model.advance(now);
-        for _ in 0..10 {
-            store.sweep(10_000, now);
-        }
-        let expected: usize = model.items.values().map(|known| 1 + known.text.len() + 96).sum();
-        prop_assert_eq!(store.used_bytes(), expected);
-        prop_assert_eq!(store.stats().items, model.items.len() as u64);
+        check(&store, &store, commands)?;
+    }
+
+    #[test]
+    fn a_session_answers_as_a_map_would(commands in vec(command(), 1..60)) {
+        let service = small_service();
+        check(service.store(), Connection::new(&service), commands)?;
     }
 }

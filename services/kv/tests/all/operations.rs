@@ -44,6 +44,22 @@ fn cas_stores_while_the_item_is_the_one_that_was_read() {
 }
 
 #[test]
+fn no_two_values_of_a_store_share_a_cas_number() {
+    let store = small_store();
+    let mut seen = std::collections::HashSet::new();
+    for round in 0..20 {
+        for index in 0..50 {
+            let key = format!("k-{index}");
+            set(&store, &key, "1");
+            if round % 2 == 0 {
+                store.arithmetic(key.as_bytes(), Direction::Up, 1, NOW).unwrap();
+            }
+            assert!(seen.insert(store.get(key.as_bytes(), NOW).unwrap().cas), "{key}");
+        }
+    }
+}
+
+#[test]
 fn numbers_wrap_upwards_stop_at_zero_and_keep_their_length() {
     let store = small_store();
     let (up, down) = (Direction::Up, Direction::Down);

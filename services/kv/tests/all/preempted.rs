@@ -8,6 +8,7 @@ use caudal_kv::store::{Config, Cursor, Item, NoRoom, Store};
 use caudal_proto::text::StoreMode;
 use caudal_rt::{Builder, Pinning, Runtime};
 
+use crate::connection::{Connection, small_service};
 use crate::history::{Recorder, is_linearizable};
 use crate::linear::client;
 use crate::{NOW, small_store};
@@ -98,7 +99,7 @@ fn histories_of_requests_that_are_set_aside_are_linearizable() {
             let recorder = Arc::new(Recorder::new(format!("k-{round}")));
             let handles = (0..3).map(|number| {
                 let (store, recorder) = (store.clone(), recorder.clone());
-                runtime.submit(class, move || client(round * 3 + number + 1, &store, &recorder)).unwrap()
+                runtime.submit(class, move || client(round * 3 + number + 1, &*store, &recorder)).unwrap()
             });
             all(handles.collect());
             let events = Arc::into_inner(recorder).expect("all are done").events();
@@ -133,4 +134,99 @@ fn appends_beside_each_other_all_get_in() {
         times[usize::from(piece[0] - b'a')] += 1;
     }
     assert_eq!(times[..10], [10; 10]);
+}
+
+/// A burst of a thousand requests is set aside after each of them and in each long value, while others change the same items: its answers
+/// come in order, and each value is that of one writer.
+#[test]
+fn bursts_that_are_set_aside_everywhere_are_answered_in_order() {
+    const VALUE_BYTES: usize = 10_000;
+    for workers in [1, 2] {
+        let runtime = runtime(workers);
+        let class = runtime.class("x").unwrap();
+        let service = Arc::new(small_service());
+        let handles = (0..8_u8).map(|number| {
+            let service = service.clone();
+            let letter = char::from(b'a' + number);
+            let value = letter.to_string().repeat(VALUE_BYTES);
+            runtime
+                .submit(class, move || {
+                    let mut connection = Connection::new(&service);
+                    let (mut input, mut own) = (String::new(), 0);
+                    for round in 0..100 {
+                        input.push_str(&format!(
+                            "set own-{number} 0 0 3\r\n{round:03}\r\nget own-{number}\r\n"
+                        ));
+                        if round % 10 == 0 {
+                            input.push_str(&format!(
+                                "set shared 0 0 {VALUE_BYTES}\r\n{value}\r\nget shared\r\n"
+                            ));
+                        }
+                    }
+                    // In two pieces, of which the first ends within a long value.
+                    let (first, second) = input.split_at(input.len() / 2);
+                    let answers = connection.ask(first) + &connection.ask(second);
+                    let mut lines = answers.lines();
+                    while let Some(line) = lines.next() {
+                        match line {
+                            "STORED" | "END" => {}
+                            _ if line.starts_with("VALUE own-") => {
+                                assert_eq!(lines.next(), Some(format!("{own:03}").as_str()));
+                                own += 1;
+                            }
+                            _ => {
+                                assert_eq!(line, format!("VALUE shared 0 {VALUE_BYTES}"));
+                                let value = lines.next().expect("a value").as_bytes();
+                                assert_eq!(value.len(), VALUE_BYTES);
+                                assert!(value.iter().all(|&byte| byte == value[0]), "of two writers");
+                            }
+                        }
+                    }
+                    own
+                })
+                .unwrap()
+        });
+        assert_eq!(all(handles.collect()), [100; 8]);
+    }
+}
+
+/// A get is set aside at its first probe within a long value; what happens to the item meanwhile does not show in its answer.
+#[test]
+fn a_get_that_is_set_aside_has_the_value_that_it_has_read() {
+    let runtime = runtime(1);
+    let class = runtime.class("x").unwrap();
+    let service = Arc::new(small_service());
+    let old = "o".repeat(500_000);
+    Connection::new(&service).ask(&format!("set k 0 0 {}\r\n{old}\r\n", old.len()));
+    // 1 when the reader begins, and one more for each change.
+    let progress = Arc::new(AtomicU64::new(0));
+    let writer = {
+        let (service, progress) = (service.clone(), progress.clone());
+        runtime
+            .submit(class, move || {
+                while progress.load(Ordering::Relaxed) == 0 {
+                    caudal_probe::probe();
+                }
+                for change in ["set k 0 0 3\r\nnew\r\n", "delete k\r\n", "flush_all\r\n"] {
+                    Connection::new(&service).ask(change);
+                    progress.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+            .unwrap()
+    };
+    let reader = {
+        let (service, progress) = (service.clone(), progress.clone());
+        runtime
+            .submit(class, move || {
+                progress.store(1, Ordering::Relaxed);
+                let answer = Connection::new(&service).ask("get k\r\n");
+                (answer, progress.load(Ordering::Relaxed))
+            })
+            .unwrap()
+    };
+    let (answer, changed) = reader.wait().expect("it ends by returning");
+    writer.wait().expect("it ends by returning");
+    assert_eq!(changed, 4, "the reader was set aside until all changes were done");
+    assert!(answer == format!("VALUE k 0 {}\r\n{old}\r\nEND\r\n", old.len()));
+    assert_eq!(Connection::new(&service).ask("get k\r\n"), "END\r\n");
 }
