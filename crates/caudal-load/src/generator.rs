@@ -36,6 +36,7 @@ const LEAD_NS: u64 = 1_000_000;
 
 /// The rule by which requests are sent.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a run has one of them, which every turn of the loop reads")]
 pub enum Pace {
     /// Open loop: at intended times, whatever comes back.
     Open(Schedule),

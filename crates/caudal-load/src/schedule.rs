@@ -41,13 +41,7 @@ impl Schedule {
     ///
     /// # Panics
     /// If the rate is not above 0 and finite.
-    pub fn new(
-        service: &Service,
-        arrivals: &Arrivals,
-        rate_per_s: f64,
-        seed: u64,
-        end_ns: u64,
-    ) -> Schedule {
+    pub fn new(service: &Service, arrivals: &Arrivals, rate_per_s: f64, seed: u64, end_ns: u64) -> Schedule {
         let mut schedule = Schedule {
             arrivals: arrivals.sampler(seed, 1e12 / rate_per_s),
             services: service.sampler(seed),

@@ -136,7 +136,15 @@ impl Traffic {
         if sets > 0.0 && set_class == classes.len() {
             classes.push("set".to_owned());
         }
-        Traffic { classes, kinds, sets, set_class: set_class as u8, keys, scan_items, seed: hash(seed, OF_KEYS) }
+        Traffic {
+            classes,
+            kinds,
+            sets,
+            set_class: set_class as u8,
+            keys,
+            scan_items,
+            seed: hash(seed, OF_KEYS),
+        }
     }
 
     /// Requests for calibrated work: the classes and the work of the workload.

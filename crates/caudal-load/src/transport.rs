@@ -4,6 +4,9 @@
 
 use crate::traffic::Command;
 
+/// Requests that every transport has room for, whatever capacity is asked for: making a service ready takes so many.
+pub const ROOM_MIN: u32 = 64;
+
 /// The outcome of a request that was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
