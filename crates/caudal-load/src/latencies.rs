@@ -1,5 +1,5 @@
 //! Times of many requests as an HdrHistogram: recorded in some nanoseconds, added up, and written so that nothing of it is lost.
-//! Used by `record`, `run` and `export`.
+//! Used by `record`.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

@@ -32,3 +32,5 @@ pub mod traffic;
 pub mod transport;
 pub mod trust;
 pub mod udp;
+
+pub use caudal_measure::pin::{PinError, pin_to};

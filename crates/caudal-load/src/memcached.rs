@@ -75,7 +75,7 @@ pub(crate) struct Parts {
 pub(crate) enum Read {
     /// The answer is whole.
     Whole {
-        /// What became of the request; none if the answer is that of another request, whose key it names.
+        /// The outcome of the request; none if the answer is that of another request, whose key it names.
         outcome: Option<Outcome>,
         /// Bytes that its last parts took.
         consumed: usize,

@@ -26,7 +26,7 @@ pub enum AddressError {
         "`{given}` is no address with a port; write HOST:PORT, as in 127.0.0.1:11211, localhost:11211 or [::1]:11211"
     )]
     Form {
-        /// What was given.
+        /// The text that was given.
         given: String,
     },
     /// The name is not known.

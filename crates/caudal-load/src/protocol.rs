@@ -1,5 +1,5 @@
 //! The protocols that a generator speaks, alike for streams and datagrams.
-//! Used by `tcp`, `udp` and `open`.
+//! Used by `session`, `tcp` and `udp`.
 
 use caudal_proto::spin;
 
@@ -42,7 +42,7 @@ pub(crate) enum Taken {
     Answer {
         /// The number that the answer names, if the protocol has numbers.
         number: Option<u64>,
-        /// What became of the request; none if the answer is that of another one.
+        /// The outcome of the request; none if the answer is that of another one.
         outcome: Option<Outcome>,
         /// Bytes that the last part took.
         consumed: usize,
@@ -133,7 +133,7 @@ impl Codec {
         }
     }
 
-    /// What is said of an answer in another protocol.
+    /// The error of an answer in another protocol.
     pub(crate) fn strange(&self, input: &[u8]) -> Broken {
         let line = input.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let begin = line[..line.len().min(60)].escape_ascii();

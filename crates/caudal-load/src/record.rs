@@ -98,7 +98,7 @@ pub struct Time {
     pub at_least: bool,
 }
 
-/// What the generator saw of itself behind the warm-up.
+/// The generator's record of itself, behind the warm-up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OwnRecord {
     /// Times from the intended to the true moment of sending.

@@ -73,9 +73,9 @@ pub enum MergeError {
         number: usize,
         /// The thing that differs.
         what: &'static str,
-        /// What the first run has.
+        /// The first run's.
         first: String,
-        /// What this run has.
+        /// This run's.
         other: String,
     },
     /// Two runs have sent the same requests.

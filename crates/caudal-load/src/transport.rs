@@ -27,7 +27,7 @@ pub enum Outcome {
 pub struct Answer {
     /// The number that the request was sent with.
     pub id: u32,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 

@@ -1,5 +1,5 @@
 //! The generator's distrust of itself: which percentiles are its own doing, and what else speaks against a run.
-//! Used by `search` and the crate's users.
+//! The crate's users print it.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
 //! Requests in datagrams: every socket is a flow of its own, and answers are matched by the number in memcached's frame.
-//! Used by `open`.
+//! Used by `session` and `tcp`.
 //!
 //! The numbers of the frame have 16 bits. Request `id` goes to flow `id % flows` with the number `id / flows`, so as many requests may
 //! wait as there are flows, times 65,536.
@@ -174,7 +174,7 @@ impl Udp {
     }
 }
 
-/// What is said of a service that is not there.
+/// The error of a service that is not there.
 pub(crate) fn no_service(address: SocketAddr, transport: &str, error: &io::Error) -> Broken {
     Broken(match error.kind() {
         io::ErrorKind::ConnectionRefused => format!(
