@@ -43,7 +43,7 @@ pub use arrivals::{
 pub use dag::{Dag, DagSpec, Grain, Graphs, StepSpec};
 pub use demand::Demand;
 pub use error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
-pub use input::{Columns, Counted, Taken, Unit, stop_reading_when};
+pub use input::{Columns, Counted, LATENCY_TAG, Taken, Unit, stop_reading_when};
 pub use service::{Excess, Finding, Replay, Service, ServiceSampler};
 pub use spec::{
     ClassSpec, DistributionSpec, FileSpec, HyperPhases, LogSpread, NamedWorkload, PercentileSpec, Phase,

@@ -51,6 +51,7 @@ use serde::{Deserialize, Serialize};
 use crate::LONGEST_PS;
 use crate::error::{AskKey, RowProblem, WorkloadError};
 
+pub use hdr::LATENCY_TAG;
 pub(crate) use ahead::is_there;
 pub(crate) use graphs::GraphFile;
 pub(crate) use number::Number;

@@ -87,6 +87,15 @@ impl Arrives {
 
     /// The same of requests that can run in parallel like this.
     pub(crate) fn read_forking(&self, forks: Forks) -> miette::Result<(Arc<Workload>, Measure)> {
+        self.read_with(forks, None)
+    }
+
+    /// The same with other arrivals, as the value of `arrivals` in a file says them.
+    pub(crate) fn read_with(
+        &self,
+        forks: Forks,
+        arrivals: Option<&str>,
+    ) -> miette::Result<(Arc<Workload>, Measure)> {
         let kind = self.kind();
         if let (WorkloadKind::Named | WorkloadKind::Toml | WorkloadKind::Percentiles, Some(option)) =
             (&kind, self.input.given())
@@ -104,18 +113,18 @@ impl Arrives {
             });
         }
         let file = match kind {
-            WorkloadKind::Toml => self.read_toml(forks)?,
-            WorkloadKind::Times => self.read_times(forks)?,
+            WorkloadKind::Toml => self.read_toml(forks, arrivals)?,
+            WorkloadKind::Times => self.read_times(forks, arrivals)?,
             WorkloadKind::Percentiles => {
                 let spec = PercentileSpec::parse(&self.name()).expect("that is what it is");
                 let spec = ServiceSpec::Percentiles(spec.map_err(|error| miette!("{error}"))?);
                 let service = spec.compile(Path::new("")).map_err(|error| miette!("{error}"))?;
-                compiled((spec, service), None, forks)?
+                compiled((spec, service), None, forks, arrivals)?
             }
             WorkloadKind::Named => {
                 let spec = ServiceSpec::named(self.name());
                 let service = spec.compile(Path::new("")).map_err(|error| miette!("{error}"))?;
-                compiled((spec, service), None, forks)?
+                compiled((spec, service), None, forks, arrivals)?
             }
             WorkloadKind::Neither => return Err(self.neither()),
         };
@@ -126,7 +135,7 @@ impl Arrives {
     }
 
     /// A file of service times, and of arrivals if it is to be played as it was recorded.
-    fn read_times(&self, forks: Forks) -> miette::Result<File> {
+    fn read_times(&self, forks: Forks, said: Option<&str>) -> miette::Result<File> {
         let Input { recorded, replay, .. } = self.input;
         let mut spec = FileSpec {
             columns: self.input.columns(),
@@ -139,7 +148,7 @@ impl Arrives {
             errln!("read {} as {taken}", self.name());
         }
         let arrivals = if recorded { Some(self.arrivals(&spec, &service)?) } else { None };
-        compiled((ServiceSpec::File(spec), service), arrivals, forks)
+        compiled((ServiceSpec::File(spec), service), arrivals, forks, said)
     }
 
     /// When the requests of the file arrived.
@@ -180,8 +189,10 @@ impl Arrives {
     }
 
     /// A file may describe a workload alone; its systems do not matter here.
-    fn read_toml(&self, forks: Forks) -> miette::Result<File> {
-        let options = Options { overrides: forks.overrides(), ..Options::default() };
+    fn read_toml(&self, forks: Forks, arrivals: Option<&str>) -> miette::Result<File> {
+        let mut overrides = forks.overrides();
+        overrides.extend(arrivals.map(|said| format!("workload.arrivals={said}")));
+        let options = Options { overrides, ..Options::default() };
         match File::read_with(&self.workload, &options) {
             Err(error) if error.problems().iter().any(|problem| problem.key == "system") => {
                 // As many as there can be: recorded arrivals overload none of them.
@@ -201,9 +212,11 @@ fn compiled(
     service: (ServiceSpec, Service),
     arrivals: Option<(ArrivalSpec, caudal_workload::Arrivals)>,
     forks: Forks,
+    said: Option<&str>,
 ) -> miette::Result<File> {
     let text = format!("[workload]\nservice = \"exp-1us\"\n{}[system]\ncores = 1\n", forks.key());
-    let options = Options { service: Some(service), arrivals, ..Options::default() };
+    let overrides = said.map(|said| format!("workload.arrivals={said}")).into_iter().collect();
+    let options = Options { service: Some(service), arrivals, overrides, ..Options::default() };
     File::parse_with(&text, "--workload", &options).map_err(|error| match error.problems() {
         [] => error.into(),
         [problem, ..] => match &problem.help {

@@ -15,6 +15,8 @@ mod forks;
 mod input;
 mod journal;
 mod lanes;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod load;
 mod plan;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod probes;
@@ -77,6 +79,9 @@ pub(crate) enum Command {
     /// Watch a running runtime
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     Top(top::TopArgs),
+    /// Load a service at intended times, and measure its latency from these
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    Load(Box<load::LoadArgs>),
     /// Make the HTML report of a results directory
     Report(report::ReportArgs),
     /// Measure what this machine costs a scheduler, stalls included, for the simulator
@@ -115,6 +120,8 @@ pub(crate) fn run(command: &Command, global: &Global) -> miette::Result<ExitCode
         Command::Systems(args) => systems::run(args, global),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Command::Top(args) => top::run(args, global),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        Command::Load(args) => load::run(args, global),
         Command::Report(args) => report::run(args, global),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Command::Calibrate(args) => calibrate::run(args, global),

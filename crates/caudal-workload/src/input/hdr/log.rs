@@ -25,6 +25,10 @@ pub(in crate::input) fn holds_intervals<'a>(lines: impl Iterator<Item = &'a [u8]
     })
 }
 
+/// The beginning of a tag whose values are latencies, as `caudal load` writes it. A latency holds the waiting as well, so nobody can plan with
+/// it as if it were a service time: such logs are refused.
+pub const LATENCY_TAG: &str = "latency:";
+
 /// Values of one tag: lowest and highest equivalent value by its bits, so that they are sorted, and the count.
 type Tag = BTreeMap<(u64, u64), u64>;
 
@@ -96,6 +100,13 @@ impl Log {
         tags.retain(|(_, counts)| !counts.is_empty());
         if tags.is_empty() {
             return Err(place.whole("holds no recorded values"));
+        }
+        if let Some((name, _)) = tags.iter().find(|(name, _)| name.starts_with(LATENCY_TAG)) {
+            return Err(place.whole(format!(
+                "holds latencies (tag `{name}`), from the intended send time to the answer: these have the waiting and the network in \
+                 them, and are no service times; service times come from the service itself: `caudal top NAME --hlog FILE` writes \
+                 those of a runtime, `caudal record` those of functions of a running program"
+            )));
         }
         if let Some((name, _)) = tags.iter().find(|(name, _)| !crate::input::is_class_name(name)) {
             return Err(place.whole(format!("the tag {name:?} cannot name a class; use 1 to 64 characters")));

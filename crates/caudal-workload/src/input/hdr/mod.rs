@@ -5,4 +5,5 @@ mod listing;
 mod log;
 
 pub(super) use listing::{holds_listing, read_listing};
+pub use log::LATENCY_TAG;
 pub(super) use log::{holds_intervals, read_log};
