@@ -1,4 +1,5 @@
-//! Names of things that hosts own and policies point at.
+//! Names of things that hosts own and policies point at: tasks, workers, pools. A host makes them from the indices of its own tables; policies
+//! compare them and hand them back.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {

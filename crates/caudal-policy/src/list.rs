@@ -1,4 +1,5 @@
-//! A short list that is copied like a number.
+//! A short list that is copied like a number. Configurations of policies hold one wherever a file has a list (cutoffs, reservations), because
+//! policies do not allocate.
 
 use core::fmt;
 use core::ops::Deref;

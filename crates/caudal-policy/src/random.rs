@@ -1,4 +1,5 @@
-//! Randomness as an argument: counter-based, so that a host can skip draws that it does not need.
+//! Randomness as an argument: counter-based, so that a host can skip draws that it does not need. Hosts make a [`Draw`] for each decision and
+//! hand it to the policy, which has no random state of its own; the same seed gives the same decisions on every host.
 
 /// A draw for one decision: a short stream that is a function of what is being decided.
 ///

@@ -16,7 +16,8 @@
 use super::{Discipline, End, Pool, Stopped};
 use crate::{Instant, Picos, TaskId, WorkerId};
 
-/// See the [module](self).
+/// The state machine of one pool; what it does is in the [module](self). The engine of the simulator, or a worker of the runtime, tells it of
+/// arrivals, ends of slices and completions; it answers by calls on the host's pool, and touches nothing else.
 #[derive(Clone, Debug)]
 pub struct Fcfs;
 

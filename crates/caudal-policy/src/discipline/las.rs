@@ -48,7 +48,8 @@ const FRESH: Lane = 0;
 /// Lane of those that have, by what they have received.
 const SERVED: Lane = 1;
 
-/// The state machine, a quantum at a time. See the [module](self).
+/// The state machine of one pool, a quantum at a time; what it does is in the [module](self). The engine of the simulator, or a worker of the runtime, tells it of
+/// arrivals, ends of slices and completions; it answers by calls on the host's pool, and touches nothing else.
 #[derive(Clone, Debug)]
 pub struct Las {
     quantum: Picos,

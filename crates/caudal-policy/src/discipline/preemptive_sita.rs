@@ -26,7 +26,8 @@ use super::sita::{Cutoffs, SitaConfig};
 use super::{Discipline, Lane, Order, Pool, Stopped};
 use crate::{Instant, TaskId, WorkerId};
 
-/// The state machine. See the [module](self).
+/// The state machine of one pool; what it does is in the [module](self). The engine of the simulator, or a worker of the runtime, tells it of
+/// arrivals, ends of slices and completions; it answers by calls on the host's pool, and touches nothing else.
 #[derive(Clone, Debug)]
 pub struct PreemptiveSita {
     cutoffs: Cutoffs,

@@ -1,4 +1,5 @@
-//! The lanes that the disciplines of the SITA family share, with their cutoffs and reservations.
+//! The lanes that the disciplines of the SITA family share, with their cutoffs and reservations. Preemptive SITA, SQD-SITA and ISQD-SITA read
+//! their configuration here and ask it for the lane of a task; it decides nothing by itself.
 
 use core::fmt;
 use core::hint::select_unpredictable;

@@ -17,7 +17,8 @@ use super::{Blind, Places};
 use crate::PoolId;
 use crate::random::Draw;
 
-/// See the [module](self).
+/// The policy's decisions; what they are is in the [module](self). A host asks once for each request that arrives: the engine of the simulator, or
+/// in the runtime the dispatcher or whoever submits. It answers from what the host shows and hands in, and touches nothing else.
 #[derive(Clone, Debug, Default)]
 pub struct RoundRobin {
     next: u32,

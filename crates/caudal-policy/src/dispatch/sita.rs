@@ -32,7 +32,8 @@ pub struct SitaDispatchConfig {
     pub cutoffs: List<Picos>,
 }
 
-/// The state machine. See the [module](self).
+/// The policy's decisions; what they are is in the [module](self). A host asks once for each request that arrives: the engine of the simulator, or
+/// in the runtime the dispatcher or whoever submits. It answers from what the host shows and hands in, and touches nothing else.
 #[derive(Clone, Debug)]
 pub struct Sita(SitaDispatchConfig);
 

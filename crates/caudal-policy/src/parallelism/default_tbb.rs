@@ -41,7 +41,8 @@ pub struct DefaultTbbConfig {
     pub end: DequeEnd,
 }
 
-/// See the [module](self).
+/// The policy's decisions; what they are is in the [module](self). The simulator's engine for requests that fork asks when a request arrives, and
+/// when a worker has come to the end of its own tasks. It only answers; the engine moves the tasks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DefaultTbb {
     config: DefaultTbbConfig,

@@ -16,7 +16,8 @@
 
 use super::{Parallelism, Search, Surroundings};
 
-/// See the [module](self).
+/// The policy's decisions; what they are is in the [module](self). The simulator's engine for requests that fork asks when a request arrives, and
+/// when a worker has come to the end of its own tasks. It only answers; the engine moves the tasks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StealFirst;
 

@@ -1,4 +1,5 @@
-//! The large-request threshold by the number of active requests.
+//! The large-request threshold by the number of active requests. Tail-control reads it at each decision; `caudal threshold` and the tuner
+//! work it out, before a run or between two epochs.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -1,4 +1,5 @@
-//! Tail-control's table from the requests that completed lately.
+//! Tail-control's table from the requests that completed lately. A host tells it of each arrival and completion, and takes the new table when
+//! an epoch is over.
 //!
 //! Epochs are equally long. In each, arrivals are counted, and the processing times of requests that completed, in
 //! buckets of 3 % by class. When an epoch is over, the table is worked out anew from the last few of them; the oldest is
@@ -76,7 +77,7 @@ pub struct Purpose {
     pub scale: f64,
 }
 
-/// See the [module](self).
+/// The tuner of one table; how it works is in the [module](self).
 #[derive(Clone, Debug)]
 pub struct Tuner {
     purpose: Purpose,

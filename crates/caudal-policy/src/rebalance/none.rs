@@ -17,7 +17,8 @@ use super::Rebalance;
 use crate::Picos;
 use crate::random::Draw;
 
-/// See the [module](self).
+/// The policy's decisions; what they are is in the [module](self). A worker asks when it has nothing to run, and between two of its tasks: a
+/// simulated worker of the engine, or one of the runtime. It only answers; the worker moves the tasks.
 #[derive(Clone, Debug)]
 pub struct NoRebalance;
 

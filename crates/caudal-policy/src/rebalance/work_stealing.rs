@@ -43,7 +43,8 @@ pub struct WorkStealingConfig {
     pub amount: Amount,
 }
 
-/// See the [module](self).
+/// The policy's decisions; what they are is in the [module](self). A worker asks when it has nothing to run, and between two of its tasks: a
+/// simulated worker of the engine, or one of the runtime. It only answers; the worker moves the tasks.
 #[derive(Clone, Debug)]
 pub struct WorkStealing {
     amount: Amount,

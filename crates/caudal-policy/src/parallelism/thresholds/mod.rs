@@ -1,4 +1,5 @@
-//! The large-request threshold of tail-control: from how much work on is a request given up?
+//! The large-request threshold of tail-control: from how much work on is a request given up? `caudal threshold`, the tuner and
+//! [`super::tuner`] work out tables with it; it is a pure function of the distribution of work.
 //!
 //! A *pile-up* begins when a request is found to be large while `q_t` requests are active. [`Pileup`] estimates, for each
 //! threshold `l`, how many requests miss the target until it is over: the large ones, all of which are serialized and
