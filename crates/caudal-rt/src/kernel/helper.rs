@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use crate::base::futex;
 use crate::base::primitives::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, fence, shared_static};
+use crate::base::quiet::NoYield;
 use crate::kernel::Sleeper;
 use crate::queue::ring::stack::TakeAllStack;
 use crate::request::{Header, Reference, Request};
@@ -181,15 +182,24 @@ impl Helper {
             unsafe { Sleeper::wake(sleeper) };
         }
         for cell in self.to_tell.take_all() {
-            // SAFETY: addresses of cells are pushed there.
-            let header = unsafe { Request::of(cell) };
-            // Somebody else's code: a panic of its own, which the hook reports, must not end the thread that tells all others.
-            let _ = catch_unwind(AssertUnwindSafe(|| header.waker.wake()));
-            header.told.store(1, Ordering::Release);
-            futex::wake(&header.told, i32::MAX);
-            self.forget_one();
-            // SAFETY: the thread that has ended the request has left this reference to the helper.
-            unsafe { header.drop_ref(Reference::Teller) };
+            // SAFETY: addresses of cells are pushed there, each with the reference.
+            unsafe { self.tell_directly(Request::of(cell)) };
         }
+    }
+
+    /// Tells those that wait for a request that has ended, on the calling thread. That makes system calls, and calls the wakers of futures.
+    ///
+    /// # Safety
+    /// The caller has [`Reference::Teller`], which this drops.
+    pub(crate) unsafe fn tell_directly(&self, cell: Request) {
+        // A coroutine that gave its worker back here might never come to the next line.
+        let _quiet = NoYield::enter();
+        // Somebody else's code: a panic of its own, which the hook reports, must not end the thread that tells all others.
+        let _ = catch_unwind(AssertUnwindSafe(|| cell.waker.wake()));
+        cell.told.store(1, Ordering::Release);
+        futex::wake(&cell.told, i32::MAX);
+        self.forget_one();
+        // SAFETY: as the caller promises.
+        unsafe { cell.drop_ref(Reference::Teller) };
     }
 }

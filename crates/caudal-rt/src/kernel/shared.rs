@@ -31,7 +31,7 @@ use crate::queue::ring::Ring;
 use crate::queue::ring::stack::TakeAllStack;
 use crate::request::class::CLASSES_MAX;
 use crate::request::ending::Owner;
-use crate::request::ending::{end_unstarted, end_unstarted_if, see_to};
+use crate::request::ending::{end_given_up, end_unstarted, end_unstarted_if};
 use crate::request::{CleanUpChain, Coroutine, Header, Outcome, Phase, Place, Reference, StateSnapshot};
 
 pub(crate) use crate::request::Request;
@@ -284,7 +284,7 @@ impl Shared {
         unsafe { cell.run_all() };
         self.given_up[usize::from(cell.class.get()) % CLASSES_MAX].fetch_add(1, Ordering::Relaxed);
         self.count_outcome(Outcome::Abandoned);
-        see_to(cell, cell.state.end_given_up(unended), self);
+        end_given_up(cell, unended, self);
     }
 
     /// Says what a worker has to do with `cell`, which it has taken out of an inbox.
@@ -430,6 +430,11 @@ impl Owner for Shared {
     #[inline]
     fn tell(&self, request: Request) {
         self.helper.tell(request);
+    }
+
+    fn tell_directly(&self, request: Request) {
+        // SAFETY: whoever ended the request has left the reference to this call.
+        unsafe { self.helper.tell_directly(request) };
     }
 
     fn count(&self, outcome: Outcome) {

@@ -259,6 +259,41 @@ fn given_up_while_a_thread_waits() {
     });
 }
 
+/// Two parked requests with waiters are given up by a shutdown, while one of them is woken and their worker comes back out of a handler.
+#[test]
+fn given_up_while_they_are_woken() {
+    let settings = settings(1, DIRECT);
+    model(2, move || {
+        let shared = shared(&settings);
+        let cells = [(); 2].map(|()| {
+            let cell = started(&shared, 0, Wanted::ByHandle);
+            assert!(cell.state.park());
+            shared.helper.expect();
+            assert!(cell.state.ask_to_be_told());
+            cell
+        });
+        let waker = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || cells.map(|cell| shared.wake(cell)))
+        };
+        let shutdown = given_up_later(&shared, cells[0], true);
+        let take_in_woken = || {
+            for cell in shared.workers[0].mail.woken.take_all().reversed() {
+                // SAFETY: addresses of cells are pushed there.
+                unsafe { Request::of(cell) }.state.unpark();
+            }
+        };
+        take_in_woken();
+        waker.join().unwrap();
+        shutdown.join().unwrap();
+        take_in_woken();
+        shared.helper.stop();
+        shared.helper.run(|| false);
+        assert_eq!(cells.map(|cell| cell.told.load(Ordering::Acquire)), [1, 1], "each waiter is told");
+        assert_eq!((shared.helper.expected(), shared.counts.abandoned.load(Relaxed)), (0, 2));
+    });
+}
+
 /// A coroutine waits for a request that another worker runs.
 #[test]
 fn a_coroutine_joins() {

@@ -18,6 +18,8 @@ pub(crate) trait Owner {
     fn wake(&self, coroutine: Request);
     /// Has the helper tell a thread or a future; it has [`Reference::Teller`] from here on.
     fn tell(&self, request: Request);
+    /// Tells a thread or a future on the calling thread, and drops [`Reference::Teller`].
+    fn tell_directly(&self, request: Request);
     /// Counts a request that ended otherwise than by returning.
     fn count(&self, outcome: Outcome);
     /// A request has left `worker` without having started there.
@@ -84,13 +86,30 @@ fn drop_unstarted(cell: Request, outcome: Outcome) {
 /// Tells whoever waits for the end of a request that never ran.
 fn tell_of_unstarted(cell: Request, unended: Unended, owner: &impl Owner) {
     let before = cell.state.end(unended);
+    wake_joined(cell, before, owner);
+    if before.is_to_be_told() {
+        owner.tell(cell);
+    }
+}
+
+/// Ends a request that was given up: tells whoever waits for it.
+///
+/// Not through the helper's list: the request may be on its worker's list of woken ones, and its cell has one link.
+#[cold]
+pub(crate) fn end_given_up(cell: Request, unended: Unended, owner: &impl Owner) {
+    let before = cell.state.end(unended);
+    wake_joined(cell, before, owner);
+    if before.is_to_be_told() {
+        owner.tell_directly(cell);
+    }
+}
+
+/// Wakes the coroutine that waits for the end of the request, which had the word `before` when it ended.
+fn wake_joined(cell: Request, before: StateSnapshot, owner: &impl Owner) {
     if before.is_joined()
         && let Some(waiter) = cell.waiter()
     {
         owner.wake(waiter);
-    }
-    if before.is_to_be_told() {
-        owner.tell(cell);
     }
 }
 

@@ -35,7 +35,7 @@
 //! # References
 //!
 //! The cell is free when the bits of all references are gone: [`Reference`] names their owners. A request that was given up is leaked
-//! (`LEAKED` is never cleared): a late notice may find it parked, and put it on a list.
+//! (`LEAKED` is never cleared): whoever has notified it a moment before may still be about to put it on its worker's list of woken ones.
 //!
 //! # Orderings
 //!
@@ -55,6 +55,10 @@
 //! second, and only the one that set it while `PARKED` was there puts the request on its worker's list of woken ones: so the request is on that
 //! list at most once. Cells are never unmapped: a notice that comes late, to the next request of the cell, is a wake-up without a reason, which
 //! every waiting loop takes.
+//!
+//! [`State::give_up`] clears `PARKED`, so later notices put nothing on a list. An earlier one may have: the request may be on the list of woken
+//! ones, or be about to go there, for as long as the process lives. A cell has one link for all lists, so a request that was given up must be
+//! put on no other list. Whoever gives it up tells its waiters directly, and not through the helper's list.
 
 use crate::base::primitives::{AtomicU64, Ordering};
 
@@ -436,13 +440,13 @@ impl State {
     }
 
     /// Moves the phase from started to ending, if the word is as `wanted`; none: it is another request, or has ended. The cell is never used
-    /// again.
+    /// again, and must not be put on any list: see [Waking](self#waking).
     #[cold]
     #[must_use = "the request has to be ended"]
     pub(crate) fn give_up(&self, wanted: impl Fn(StateSnapshot) -> bool) -> Option<Unended> {
         let ending = ENDING | LEAKED | (Outcome::Abandoned as u64) << OUTCOME_SHIFT;
         let may = |state: u64| state & PHASE == STARTED && wanted(StateSnapshot(state));
-        self.change(|state| may(state).then_some((state & !PHASE) | ending)).ok().map(Unended)
+        self.change(|state| may(state).then_some((state & !(PHASE | PARKED)) | ending)).ok().map(Unended)
     }
 
     /// Moves the phase from ending to done; the word before, by which the caller tells whoever waits. If somebody is to be told, the cell
@@ -457,12 +461,6 @@ impl State {
         let (Ok(before) | Err(before)) = changed;
         debug_assert!(before.phase() == Phase::Ending, "{before:?}");
         before
-    }
-
-    /// As [`State::end`], of a request that was given up.
-    #[cold]
-    pub(crate) fn end_given_up(&self, unended: Unended) -> Finished {
-        self.end(unended).left_to_do()
     }
 
     /// The started request has ended with `outcome`.

@@ -139,6 +139,29 @@ mod tests {
         assert!(matches!(answer, Some(Err(Failure::Abandoned))), "{answer:?}");
     }
 
+    /// The cell of a request has one link for all lists: a request that is given up may be on the list of woken ones.
+    #[test]
+    fn whoever_waits_for_given_up_requests_is_told_although_they_are_woken_late() {
+        let shared = shared();
+        let class = ClassId::first(&shared.settings.classes);
+        let [early, late] = [(); 2].map(|()| {
+            let cell = new_request(class, 0, || (), Wanted::ByHandle);
+            assert!(cell.state.start(shared.place(0)) && cell.state.park());
+            shared.helper.expect();
+            assert!(cell.state.ask_to_be_told());
+            cell
+        });
+        shared.wake(early);
+        shared.end_all_at(0, std::ptr::null_mut());
+        shared.wake(late);
+        // Bounded, as a link that two lists use may close a circle.
+        let woken: Vec<_> = shared.workers[0].mail.woken.take_all().take(3).collect();
+        shared.helper.stop();
+        shared.helper.run(|| false);
+        assert_eq!([early, late].map(|cell| cell.told.load(Relaxed)), [1, 1], "each waiter is told");
+        assert_eq!(woken, [early.address()], "the late notice found nobody parked");
+    }
+
     /// A worker that a shutdown has given up on steals, when the shutdown has emptied the queues already.
     #[test]
     fn what_a_late_worker_has_stolen_hears_of_the_end() {
