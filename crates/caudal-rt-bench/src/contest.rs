@@ -10,7 +10,7 @@ use caudal_measure::gaps::{GAP_NS, GapLog};
 use caudal_measure::generator::Arrivals;
 use caudal_measure::trace::{Run, Trace};
 use caudal_rt::clock::Clock;
-use caudal_rt::{Builder, ClassId, Intake, Pinning, Runtime, Shutdown, Source};
+use caudal_rt::{Builder, ClassId, Intake, Pinning, Polled, Runtime, Shutdown, Source};
 use clap::{Args, ValueEnum};
 
 use crate::system::{processor_sharing, system};
@@ -199,7 +199,8 @@ impl Generator {
 }
 
 impl Source for Generator {
-    fn poll(&mut self, intake: &mut Intake<'_>) -> bool {
+    fn poll(&mut self, intake: &mut Intake<'_>) -> Polled {
+        let mut polled = Polled::Nothing;
         let now = clock::now();
         if !intake.is_between_slices() {
             self.gaps.check(self.before, now);
@@ -210,15 +211,16 @@ impl Source for Generator {
             let class = self.classes[self.stage.setup.schedule.arrivals[request].class as usize];
             let stage = self.stage;
             intake.submit(class, self.ticks[request], move || serve(stage, request));
+            polled = Polled::Worked;
         }
         self.before = clock::now();
         if !self.arrivals.is_done() {
-            return true;
+            return polled;
         }
         if let Some(over) = self.over.take() {
             let _ = over.send(std::mem::replace(&mut self.gaps, GapLog::new(u64::MAX, 0)));
         }
-        false
+        Polled::Over
     }
 }
 

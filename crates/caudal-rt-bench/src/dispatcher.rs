@@ -8,7 +8,7 @@ use std::time::Duration;
 use caudal_measure::compare::Spread;
 use caudal_rt::bench::Drain;
 use caudal_rt::clock::{Clock, now};
-use caudal_rt::{Builder, ClassId, Intake, Pinning, Shutdown};
+use caudal_rt::{Builder, ClassId, Intake, Pinning, Polled, Shutdown};
 use clap::Args;
 
 use crate::system::{processor_sharing, system};
@@ -97,7 +97,7 @@ struct Source {
 }
 
 impl caudal_rt::Source for Source {
-    fn poll(&mut self, intake: &mut Intake<'_>) -> bool {
+    fn poll(&mut self, intake: &mut Intake<'_>) -> Polled {
         if let Some(begun) = self.begun.take() {
             let _ = begun.send(now());
         }
@@ -110,6 +110,6 @@ impl caudal_rt::Source for Source {
             intake.submit(self.class, now(), move || over.store(now(), Ordering::Release));
             self.left = 0;
         }
-        self.left > 0
+        if self.left > 0 { Polled::Worked } else { Polled::Over }
     }
 }

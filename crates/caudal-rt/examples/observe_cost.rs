@@ -10,7 +10,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use caudal_rt::{Builder, ClassId, Intake, Pinning, Runtime, Source, clock};
+use caudal_rt::{Builder, ClassId, Intake, Pinning, Polled, Runtime, Source, clock};
 
 const REQUESTS: u64 = 200_000;
 /// Of each, unless the argument says otherwise.
@@ -24,11 +24,11 @@ struct Requests {
 }
 
 impl Source for Requests {
-    fn poll(&mut self, intake: &mut Intake<'_>) -> bool {
+    fn poll(&mut self, intake: &mut Intake<'_>) -> Polled {
         let mut left = self.left.load(Ordering::Relaxed);
         if left == 0 {
             // Nothing is stored: that could undo what the main thread asks for at this moment.
-            return true;
+            return Polled::Nothing;
         }
         while left > 0 && intake.has_room() {
             let ended = Arc::as_ptr(&self.ended) as usize;
@@ -40,7 +40,7 @@ impl Source for Requests {
             left -= 1;
         }
         self.left.store(left, Ordering::Release);
-        true
+        Polled::Worked
     }
 }
 

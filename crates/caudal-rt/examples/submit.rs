@@ -14,7 +14,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use caudal_rt::{Builder, ClassId, Intake, Pinning, Shutdown, Source, clock};
+use caudal_rt::{Builder, ClassId, Intake, Pinning, Polled, Shutdown, Source, clock};
 use crossbeam_utils::CachePadded;
 
 const ROUNDS: usize = 40;
@@ -151,26 +151,26 @@ struct OneByOne {
 }
 
 impl Source for OneByOne {
-    fn poll(&mut self, intake: &mut Intake<'_>) -> bool {
+    fn poll(&mut self, intake: &mut Intake<'_>) -> Polled {
         if self.begun != 0 {
             if COUNT.load(Ordering::Acquire) == self.before {
-                return true;
+                return Polled::Nothing;
             }
             self.spans.push(RAN.load(Ordering::Relaxed).saturating_sub(self.begun));
             (self.begun, self.next) = (0, clock::now() + 5_000);
         }
         if clock::now() < self.next {
-            return true;
+            return Polled::Nothing;
         }
         if self.left == 0 {
             let _ = self.done.send(std::mem::take(&mut self.spans));
-            return false;
+            return Polled::Over;
         }
         self.left -= 1;
         self.before = COUNT.load(Ordering::Relaxed);
         self.begun = clock::now();
         intake.submit(self.class, self.begun, job);
-        true
+        Polled::Worked
     }
 }
 

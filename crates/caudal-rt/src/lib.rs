@@ -61,7 +61,7 @@ pub use api::{raw, stats, time};
 pub use base::clock;
 pub use board::histogram;
 pub use caudal_log::{DecisionLog, Entry, ThreadLog};
-pub use drive::source::{BATCH, Intake, Source};
+pub use drive::source::{BATCH, Intake, Polled, Source};
 pub use kernel::error::StartError;
 pub use kernel::settings::{OnFull, OnOverflow, OnStuck, Pinning};
 pub use queue::ring;

@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use caudal_measure::clock;
-use caudal_rt::{BATCH, Builder, ClassId, Intake, Pinning, Shutdown, Source};
+use caudal_rt::{BATCH, Builder, ClassId, Intake, Pinning, Polled, Shutdown, Source};
 
 use super::{CalibrateError, CalibrationBench, Trials, one_worker, undisturbed};
 
@@ -55,7 +55,7 @@ struct Feeder {
 }
 
 impl Source for Feeder {
-    fn poll(&mut self, intake: &mut Intake<'_>) -> bool {
+    fn poll(&mut self, intake: &mut Intake<'_>) -> Polled {
         let now = clock::now_after_all();
         let span = now - self.asked;
         if self.handed > 0 {
@@ -67,10 +67,10 @@ impl Source for Feeder {
         (self.asked, self.handed) = (now, 0);
         if self.batches == BATCHES {
             self.stamps.over.store(true, Ordering::Release);
-            return false;
+            return Polled::Over;
         }
         if now < self.next {
-            return true;
+            return Polled::Nothing;
         }
         self.next = now + self.every;
         for number in self.batches * self.batch..(self.batches + 1) * self.batch {
@@ -80,7 +80,7 @@ impl Source for Feeder {
         }
         self.batches += 1;
         self.handed = self.batch;
-        true
+        Polled::Worked
     }
 }
 

@@ -12,7 +12,7 @@ use caudal_policy::dispatch::AnyDispatch;
 use crate::api::runtime::Builder;
 use crate::base::clock::{Clock, now};
 use crate::base::cores::pin;
-use crate::drive::source::{Intake, Source};
+use crate::drive::source::{Intake, Polled, Source};
 use crate::kernel::dispatcher::Dispatcher;
 use crate::kernel::helper::Helper;
 use crate::kernel::shared::{Shared, Stage};
@@ -122,7 +122,7 @@ impl Flood {
 }
 
 impl Source for Flood {
-    fn poll(&mut self, intake: &mut Intake<'_>) -> bool {
+    fn poll(&mut self, intake: &mut Intake<'_>) -> Polled {
         while intake.has_room() && self.left > 0 {
             self.hand_in(intake);
             self.left -= 1;
@@ -130,7 +130,7 @@ impl Source for Flood {
         if self.left == 0 {
             self.shared.enter(Stage::Draining);
         }
-        self.left > 0
+        if self.left > 0 { Polled::Worked } else { Polled::Over }
     }
 }
 

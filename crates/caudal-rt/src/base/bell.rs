@@ -5,7 +5,7 @@
 //! The descriptor counts: it stays readable from [`Bell::ring`] until [`Bell::silence`], so a bell that rings before anybody waits is heard.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 /// See the [module](self).
@@ -40,12 +40,15 @@ impl Bell {
         self.0.as_fd()
     }
 
-    /// Waits until the bell rings or one of `others` is readable, at most for `longest`; may return for no reason.
-    pub(crate) fn wait_with(&self, others: &[BorrowedFd<'_>], longest: Option<Duration>) {
-        let entry =
-            |fd: BorrowedFd<'_>| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        let mut polled: Vec<_> =
-            std::iter::once(self.0.as_fd()).chain(others.iter().copied()).map(entry).collect();
+    /// Waits until the bell rings or one of `others` is ready, at most for `longest`; may return for no reason.
+    pub(crate) fn wait_with(&self, others: &[Awaited], longest: Option<Duration>) {
+        let entry = |(fd, events)| libc::pollfd { fd, events, revents: 0 };
+        let other = |other: &Awaited| match *other {
+            Awaited::Readable(fd) => (fd, libc::POLLIN),
+            Awaited::Writable(fd) => (fd, libc::POLLOUT),
+        };
+        let own = (self.0.as_raw_fd(), libc::POLLIN);
+        let mut polled: Vec<_> = std::iter::once(own).chain(others.iter().map(other)).map(entry).collect();
         let span = longest.map(|span| libc::timespec {
             tv_sec: span.as_secs().try_into().unwrap_or(libc::time_t::MAX),
             tv_nsec: span.subsec_nanos().into(),
@@ -54,6 +57,13 @@ impl Bell {
         // SAFETY: entries and span live during the call.
         unsafe { libc::ppoll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, span, std::ptr::null()) };
     }
+}
+
+/// What a thread waits for besides its bell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    Readable(RawFd),
+    Writable(RawFd),
 }
 
 #[cfg(test)]
@@ -66,13 +76,13 @@ mod tests {
     fn a_bell_is_heard_by_who_comes_later_until_it_is_silenced() {
         let (bell, other) = (Bell::new().unwrap(), Bell::new().unwrap());
         bell.ring();
-        bell.wait_with(&[other.as_fd()], None);
+        bell.wait_with(&[Awaited::Readable(other.0.as_raw_fd())], None);
         bell.silence();
         other.ring();
-        bell.wait_with(&[other.as_fd()], None);
+        bell.wait_with(&[Awaited::Readable(other.0.as_raw_fd())], None);
         other.silence();
         let begun = Instant::now();
-        bell.wait_with(&[other.as_fd()], Some(Duration::from_millis(2)));
+        bell.wait_with(&[Awaited::Readable(other.0.as_raw_fd())], Some(Duration::from_millis(2)));
         assert!(begun.elapsed() >= Duration::from_millis(1), "both are silent");
     }
 }

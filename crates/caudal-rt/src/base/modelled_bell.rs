@@ -6,6 +6,14 @@ use std::time::Duration;
 use super::futex;
 use super::primitives::{AtomicU32, Ordering};
 
+/// What a thread waits for besides its bell: nothing in models.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code)]
+pub(crate) enum Awaited {
+    Readable(std::os::fd::RawFd),
+    Writable(std::os::fd::RawFd),
+}
+
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Bell(AtomicU32);
@@ -29,7 +37,9 @@ impl Bell {
         unreachable!("a bell of a model has no descriptor")
     }
 
-    pub(crate) fn wait_with(&self, _others: &[std::os::fd::BorrowedFd<'_>], longest: Option<Duration>) {
+    pub(crate) fn wait_with(&self, _others: &[Awaited], longest: Option<Duration>) {
         futex::wait(&self.0, 0, longest);
+        // Who rings and who waits take the lock of the kernel's event descriptor one after the other.
+        self.0.load(Ordering::Acquire);
     }
 }

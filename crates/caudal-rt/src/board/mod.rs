@@ -165,6 +165,8 @@ pub(crate) struct EventCounts {
     pub(crate) unbalanced: atomic::AtomicU64,
     /// Times that a worker was found stuck.
     pub(crate) stuck: atomic::AtomicU64,
+    /// Replies that sinks could not send before their workers ended.
+    pub(crate) unsent: atomic::AtomicU64,
 }
 
 #[cfg(all(test, not(loom)))]

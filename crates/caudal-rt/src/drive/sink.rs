@@ -12,6 +12,7 @@
 //! own slot from within.
 
 use std::cell::{Cell, UnsafeCell};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
@@ -32,13 +33,24 @@ pub trait Sink: Send {
     fn put(&mut self, reply: Self::Reply);
 
     /// Sends the replies so far, as many as can be sent without waiting. Called when [`REPLIES_MAX`] have been taken, when the worker has
-    /// nothing to run, after a pre-emption, and at its end; only if there were any since the last call, or the last one did not send all.
-    /// Answers whether all of them have been sent.
+    /// nothing to run that has not started, after a pre-emption, and at its end; only if there were any since the last call, or the last one
+    /// did not send all. Answers whether all of them have been sent.
+    ///
+    /// While it answers `false`, the worker calls again: when [`Sink::descriptor`] is writable, without one every millisecond or so. What is
+    /// left at the worker's end is tried for a tenth of a second, then counted ([`Counters::unsent`](crate::stats::Counters::unsent)) and said
+    /// on stderr.
     fn flush(&mut self) -> bool;
 
-    /// Has it no room for more? Then the worker does not ask its source. `false` unless this says otherwise.
+    /// Has it no room for more? Then the worker does not ask its source. `false` unless this says otherwise. A sink that panics here is not asked
+    /// any more, and counts as one with room.
     fn is_full(&self) -> bool {
         false
+    }
+
+    /// A descriptor that is writable when a flush that could not send all can send more. An idle worker waits for it. None, unless this says
+    /// otherwise. A sink that panics here counts as one without.
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
     }
 }
 
@@ -58,6 +70,18 @@ pub(crate) trait Flush: Send + Sync {
     /// # Safety
     /// As [`Flush::flush`].
     unsafe fn is_full(&self, worker: usize) -> bool;
+
+    /// Replies in the sink of `worker` that may not have been sent.
+    ///
+    /// # Safety
+    /// The caller is on that worker's thread, in a section in which nothing yields.
+    unsafe fn pending(&self, worker: usize) -> usize;
+
+    /// A descriptor that is writable when the sink of `worker` can send more.
+    ///
+    /// # Safety
+    /// As [`Flush::flush`].
+    unsafe fn descriptor(&self, worker: usize) -> Option<RawFd>;
 }
 
 struct Slot<S> {
@@ -65,6 +89,8 @@ struct Slot<S> {
     /// Replies that were taken and may not have been sent.
     pending: Cell<usize>,
     is_open: Cell<bool>,
+    /// It has panicked when it was asked whether it is full.
+    panics: Cell<bool>,
 }
 
 /// A sink for each worker.
@@ -83,8 +109,8 @@ impl<S: Sink> Outboxes<S> {
     /// A sink for each of `workers`, by `make`.
     pub(crate) fn new(workers: usize, make: impl FnMut(usize) -> S) -> Outboxes<S> {
         let slot = |sink| {
-            let (pending, is_open) = (Cell::new(0), Cell::new(false));
-            CachePadded::new(Slot { sink: UnsafeCell::new(sink), pending, is_open })
+            let (pending, is_open, panics) = (Cell::new(0), Cell::new(false), Cell::new(false));
+            CachePadded::new(Slot { sink: UnsafeCell::new(sink), pending, is_open, panics })
         };
         Outboxes { slots: (0..workers).map(make).map(slot).collect(), runtime: OnceLock::new() }
     }
@@ -162,8 +188,29 @@ impl<S: Sink> Flush for Outboxes<S> {
     }
 
     unsafe fn is_full(&self, worker: usize) -> bool {
+        let slot = &self.slots[worker];
+        if slot.panics.get() {
+            return false;
+        }
         // SAFETY: as the caller promises.
-        unsafe { self.slots[worker].with(|sink| sink.is_full()) }
+        let is_full = || unsafe { slot.with(|sink| sink.is_full()) };
+        catch_unwind(AssertUnwindSafe(is_full)).unwrap_or_else(|_| {
+            say!("a sink of replies has panicked when it was asked whether it is full: it is taken to have room from now on");
+            slot.panics.set(true);
+            false
+        })
+    }
+
+    unsafe fn pending(&self, worker: usize) -> usize {
+        self.slots[worker].pending.get()
+    }
+
+    unsafe fn descriptor(&self, worker: usize) -> Option<RawFd> {
+        // SAFETY: as the caller promises.
+        let descriptor =
+            || unsafe { self.slots[worker].with(|sink| sink.descriptor().map(|fd| fd.as_raw_fd())) };
+        // The panic hook has reported a panic.
+        catch_unwind(AssertUnwindSafe(descriptor)).ok().flatten()
     }
 }
 

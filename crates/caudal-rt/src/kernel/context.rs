@@ -21,6 +21,7 @@ use caudal_probe as probe;
 use crate::base::clock::now;
 use crate::base::quiet::NoYield;
 use crate::base::say::say;
+use crate::drive::source::Due;
 use crate::kernel::elision::{self, Elision};
 use crate::kernel::settings::OnOverflow;
 use crate::kernel::shared::{Shared, Stage};
@@ -42,6 +43,8 @@ pub(crate) struct Context {
     pub(crate) timers: RefCell<Timers>,
     /// Whether the running request may go on at the end of its quantum.
     pub(crate) elision: Elision,
+    /// When the worker's own source is to be polled.
+    pub(crate) source: Due,
     /// When the probe that made the coroutine yield was due, and when it noticed; in cycles.
     pub(crate) due: Cell<u64>,
     pub(crate) noticed: Cell<u64>,
@@ -58,7 +61,7 @@ pub(crate) struct Current<'a> {
 }
 
 impl Context {
-    pub(crate) fn new(worker: u16, shared: &Arc<Shared>) -> Context {
+    pub(crate) fn new(worker: u16, shared: &Arc<Shared>, source: Due) -> Context {
         // SAFETY: the pointer of an `Arc` is not null. Not by a reference: it is made an `Arc` again.
         let shared = unsafe { NonNull::new_unchecked(Arc::as_ptr(shared).cast_mut()) };
         Context {
@@ -70,6 +73,7 @@ impl Context {
             parks: Cell::new(0),
             timers: RefCell::default(),
             elision: Elision::default(),
+            source,
             due: Cell::new(0),
             noticed: Cell::new(0),
         }
@@ -171,8 +175,15 @@ extern "C" fn due(noticed: u64) {
     let due = due_of(shared, context.worker);
     context.due.set(due);
     let first_due = context.timers.borrow().first_due();
-    let running =
-        elision::RunningSlice { shared, worker: context.worker, cell: current.cell, due, first_due };
+    let source_is_due = context.source.is_over(noticed);
+    let running = elision::RunningSlice {
+        shared,
+        worker: context.worker,
+        cell: current.cell,
+        due,
+        first_due,
+        source_is_due,
+    };
     if context.elision.goes_on(running, noticed) {
         return;
     }

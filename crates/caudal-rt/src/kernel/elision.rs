@@ -5,7 +5,8 @@
 //! brought up to date as if it had.
 //!
 //! Whether a request waits in the worker's lanes is known when the slice begins, and does not change: only the scheduler puts requests
-//! there. What can come from elsewhere is checked each time: inbox, woken coroutines, times, the runtime's stage.
+//! there. What can come from elsewhere is checked each time: inbox, woken coroutines, times, the runtime's stage, the doorbell of the
+//! worker's source; and what the running request may have left: replies that are to be sent.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -51,6 +52,8 @@ pub(crate) struct RunningSlice<'a> {
     pub(crate) due: u64,
     /// The first time at which a coroutine of the worker wants to be woken.
     pub(crate) first_due: u64,
+    /// The worker's own source is to be polled.
+    pub(crate) source_is_due: bool,
 }
 
 impl Elision {
@@ -112,6 +115,9 @@ impl Elision {
         !worker.inbox.is_empty()
             || !worker.mail.woken.is_empty()
             || slice.first_due <= noticed
+            || slice.source_is_due
+            // SAFETY: the probe's hook is on the worker's thread, in a section.
+            || shared.sinks.iter().any(|sink| unsafe { sink.pending(usize::from(slice.worker)) } != 0)
             || self.notice.get() != Some(shared.notice())
             || shared.quantum.load(Relaxed) != self.set_quantum.get()
             || shared.timeline.session() != OFF

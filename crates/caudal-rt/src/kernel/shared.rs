@@ -1,7 +1,6 @@
 //! State that the threads of one runtime, and the handles of its requests, share.
 //! Used by `bench`, `runtime`, `stats` and others.
 
-use std::os::fd::BorrowedFd;
 use std::sync::atomic;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
@@ -12,6 +11,7 @@ use caudal_policy::rebalance::RebalanceConfig;
 use caudal_probe as probe;
 use crossbeam_utils::CachePadded;
 
+use crate::base::bell::Awaited;
 use crate::base::clock::{Clock, now};
 use crate::base::primitives::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use crate::base::say::say;
@@ -377,16 +377,21 @@ impl Shared {
         self.helper.wake_up();
     }
 
-    /// As [`Shared::sleep_unless`], until one of `sources` is readable as well: see [`EventCount::sleep_for_sources_unless`].
-    pub(crate) fn sleep_for_sources_unless(
+    /// As [`Shared::sleep_unless`], until one of `awaited` is ready as well: see [`EventCount::sleep_for_unless`].
+    pub(crate) fn sleep_for_unless(
         &self,
         bell: usize,
-        sources: &[BorrowedFd<'_>],
+        awaited: &[Awaited],
         longest: Option<Duration>,
         has_work: impl FnOnce() -> bool,
     ) {
-        self.event_count.sleep_for_sources_unless(bell, sources, longest, has_work);
+        self.event_count.sleep_for_unless(bell, awaited, longest, has_work);
         self.helper.wake_up();
+    }
+
+    /// Has any worker's inbox so many requests that they are `wanted`? Asked by those that take from others, before they sleep.
+    pub(crate) fn any_inbox(&self, wanted: impl Fn(u32) -> bool) -> bool {
+        self.workers.iter().any(|worker| !worker.inbox.is_empty() && wanted(worker.inbox.len() as u32))
     }
 
     /// Cleans the thread up after a request that ended inside of a critical section, or with a lock, and counts it.
@@ -404,6 +409,16 @@ impl Shared {
                 self.settings.classes.name(cell.class.get())
             );
         }
+    }
+
+    /// Counts and says how many replies the sinks of `worker` could not send before its end.
+    #[cold]
+    pub(crate) fn count_unsent(&self, replies: usize, worker: usize) {
+        self.counts.unsent.fetch_add(replies as u64, Ordering::Relaxed);
+        say!(
+            "worker {worker} has ended with up to {replies} replies that its sink could not send: whoever waits for them has not read what came \
+             before. They are counted as `unsent` in the statistics"
+        );
     }
 
     /// Counts a request that ended otherwise than by returning.

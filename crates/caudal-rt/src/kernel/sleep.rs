@@ -21,37 +21,41 @@
 //! change of `epoch` either comes before the sleeper's call, which then returns at once, or after it, and the call to wake
 //! follows. If the waker's does, the sleeper sees what was pushed when it checks again.
 //!
-//! *A thread with sources that can be waited for* sleeps in `poll`, on their descriptors and on a [`Bell`] of its own. It does as the left
+//! *A thread with a source, or with replies to send,* sleeps in `poll`, on their descriptors and on a [`Bell`] of its own. It does as the left
 //! column says, but for `epoch`: the bell counts instead, for it stays readable from when it rings until the thread, having got up, silences
-//! it, and checks everything again after that. Wakers ring all bells behind the call that wakes. So a waker that sees the sleeper rings a bell
-//! that the sleeper hears, or has silenced before a check that finds what the waker has pushed; and a descriptor that is readable before
-//! the call ends it at once. A bell that rings late ends the next sleep for no reason.
+//! it, and checks everything again after that. Behind the call that wakes, wakers ring the bell of each thread that has said, before its fence,
+//! that it listens. So a waker that sees the sleeper rings a bell that the sleeper hears, or has silenced before a check that finds what the
+//! waker has pushed; and a descriptor that is readable before the call ends it at once. A bell that rings late ends the next sleep for no
+//! reason.
 //!
 //! *The helper's watchdog* sleeps where all of them sleep. Whoever gets up subtracts itself from `sleepers` and rings the
 //! helper's bell then ([`Shared::sleep_unless`](crate::kernel::shared::Shared::sleep_unless)); the helper reads the bell before it reads
 //! `sleepers`, and sleeps only while the bell is what it read. So it sees that a thread is up, or is woken.
 
-use std::os::fd::BorrowedFd;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
-use crate::base::bell::Bell;
+use crate::base::bell::{Awaited, Bell};
 use crate::base::futex;
-use crate::base::primitives::{AtomicU32, Ordering, fence};
+use crate::base::primitives::{AtomicBool, AtomicU32, Ordering, fence};
 
 /// The eventcount of one runtime. See the [module](self).
 #[derive(Debug, Default)]
 pub(crate) struct EventCount {
     epoch: CachePadded<AtomicU32>,
     sleepers: CachePadded<AtomicU32>,
-    /// Of threads that wait for sources; set before these begin.
-    bells: OnceLock<Box<[Bell]>>,
+    /// One for each thread, where threads wait for descriptors; set before these begin.
+    bells: OnceLock<Box<[Listener]>>,
 }
 
-/// Sleep of a thread that has sources and no bell.
-const NAP: Duration = Duration::from_micros(50);
+/// A thread that may wait for descriptors.
+#[derive(Debug)]
+struct Listener {
+    bell: Bell,
+    listens: AtomicBool,
+}
 
 impl EventCount {
     /// Sleeps until somebody calls [`EventCount::wake_all`], at most for `longest`, unless `has_work` finds something to do after all.
@@ -65,36 +69,47 @@ impl EventCount {
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// From now on threads can wait for sources, each by its own one of these.
-    pub(crate) fn hang(&self, bells: Box<[Bell]>) {
-        let _ = self.bells.set(bells);
+    /// From now on threads can wait for descriptors, each by its own one of these.
+    pub(crate) fn hang(&self, bells: Vec<Bell>) {
+        let listener = |bell| Listener { bell, listens: AtomicBool::new(false) };
+        let _ = self.bells.set(bells.into_iter().map(listener).collect());
     }
 
     /// In models: a source of the thread with this bell has made its descriptor readable.
     #[cfg(all(test, loom))]
     pub(crate) fn is_readable(&self, number: usize) {
-        self.bells.get().into_iter().flatten().nth(number).into_iter().for_each(Bell::ring);
+        self.bells
+            .get()
+            .into_iter()
+            .flatten()
+            .nth(number)
+            .into_iter()
+            .for_each(|listener| listener.bell.ring());
     }
 
-    /// As [`EventCount::sleep_unless`], until one of `sources` is readable as well. `number`: of the calling thread's bell.
-    pub(crate) fn sleep_for_sources_unless(
+    /// As [`EventCount::sleep_unless`], until one of `awaited` is ready as well. `number`: of the calling thread's bell.
+    ///
+    /// # Panics
+    /// If the thread has no bell.
+    pub(crate) fn sleep_for_unless(
         &self,
         number: usize,
-        sources: &[BorrowedFd<'_>],
+        awaited: &[Awaited],
         longest: Option<Duration>,
         has_work: impl FnOnce() -> bool,
     ) {
-        let Some(bell) = self.bells.get().and_then(|bells| bells.get(number)) else {
-            // Without a bell nobody could wake the thread: it naps.
-            return self.sleep_unless(Some(longest.map_or(NAP, |longest| longest.min(NAP))), has_work);
+        let Some(listener) = self.bells.get().and_then(|bells| bells.get(number)) else {
+            unreachable!("a runtime with sources or sinks has a bell for each of its threads");
         };
+        listener.listens.store(true, Ordering::Relaxed);
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         if !has_work() {
-            bell.wait_with(sources, longest);
+            listener.bell.wait_with(awaited, longest);
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
-        bell.silence();
+        listener.listens.store(false, Ordering::Relaxed);
+        listener.bell.silence();
     }
 
     /// Something is there to be done: wakes all sleepers; were there any? Call it after that something has become visible.
@@ -111,9 +126,13 @@ impl EventCount {
     /// Wakes all sleepers.
     #[cold]
     pub(crate) fn wake_all(&self) {
+        fence(Ordering::SeqCst);
         self.epoch.fetch_add(1, Ordering::SeqCst);
         futex::wake(&self.epoch, i32::MAX);
-        self.bells.get().into_iter().flatten().for_each(Bell::ring);
+        let listeners = self.bells.get().into_iter().flatten();
+        listeners
+            .filter(|listener| listener.listens.load(Ordering::Relaxed))
+            .for_each(|listener| listener.bell.ring());
     }
 
     /// Does anybody sleep, or is about to?

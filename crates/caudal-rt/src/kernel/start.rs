@@ -92,11 +92,15 @@ pub(crate) fn start<B>(
             instead: "make new ones for each runtime, one for each worker (Sinks::new)",
         });
     }
-    let waited_for = if shared.settings.two_level { usize::from(!sources.is_empty()) } else { sources.len() };
-    let bells: Result<Vec<Bell>, _> = (0..waited_for).map(|_| Bell::new()).collect();
-    let refused =
-        |source| StartError::System { what: "an event descriptor to wait for sources with", source };
-    shared.event_count.hang(bells.map_err(refused)?.into());
+    // The dispatcher's is the last one.
+    let listen = !sources.is_empty() || !shared.sinks.is_empty();
+    let listeners = if listen { shared.workers.len() + 1 } else { 0 };
+    let bells: Result<Vec<Bell>, _> = (0..listeners).map(|_| Bell::new()).collect();
+    let refused = |source| StartError::System {
+        what: "an event descriptor to wait for sources and sinks with",
+        source,
+    };
+    shared.event_count.hang(bells.map_err(refused)?);
     let mut sources = sources.into_iter();
     for number in 0..shared.workers.len() {
         let source = if shared.settings.two_level { None } else { sources.next().map(PolledSource::new) };

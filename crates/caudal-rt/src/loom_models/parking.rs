@@ -93,7 +93,7 @@ fn nobody_sleeps_through_the_end() {
 fn waits_for_a_source(switches: usize, comes: usize) {
     model(switches, move || {
         let event_count = EventCount::default();
-        event_count.hang(Box::new([Bell::new().unwrap()]));
+        event_count.hang(vec![Bell::new().unwrap()]);
         let shared = StdArc::new((event_count, AtomicU32::new(0), AtomicU32::new(0)));
         // The source: what has arrived there is not checked before the sleep, for its descriptor tells.
         let source = {
@@ -120,7 +120,7 @@ fn waits_for_a_source(switches: usize, comes: usize) {
             if has_arrived && (comes == 1 || had) {
                 break;
             }
-            event_count.sleep_for_sources_unless(0, &[], None, || wanted(pushed) != had);
+            event_count.sleep_for_unless(0, &[], None, || wanted(pushed) != had);
         }
         source.join().unwrap();
         submitter.into_iter().for_each(|thread| thread.join().unwrap());

@@ -200,3 +200,31 @@ fn a_submission_to_a_runtime_that_drains() {
         }
     });
 }
+
+/// A thief falls asleep while a request comes to a worker that does not take it out of its inbox, as one in a long handler does. The thief finds
+/// the request before it sleeps, or is woken.
+#[test]
+fn a_thief_that_falls_asleep() {
+    let settings = settings(2, DIRECT);
+    model(3, move || {
+        let (shared, tally) = (shared(&settings), Arc::default());
+        let thief = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                let has_run = || shared.workers[1].board.finished.load(Ordering::Relaxed) != 0;
+                while !has_run() {
+                    steal(&shared, 1);
+                    work(&shared, 1);
+                    if !has_run() {
+                        shared.event_count.sleep_unless(None, || shared.any_inbox(|len| len > 0));
+                    }
+                }
+            })
+        };
+        // As a submitter does, or a worker whose source has brought something.
+        let (_, handle) = placed(&shared, 0, &tally);
+        shared.wake_sleepers();
+        thief.join().unwrap();
+        assert!(ended(handle, &tally).is_none());
+    });
+}

@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use caudal_rt::sync::Semaphore;
-use caudal_rt::{Builder, ClassId, Intake, Pinning, Runtime, Source};
+use caudal_rt::{Builder, ClassId, Intake, Pinning, Polled, Runtime, Source};
 
 use crate::common::{all, builder, runtime};
 
@@ -56,14 +56,14 @@ struct Panics {
 }
 
 impl Source for Panics {
-    fn poll(&mut self, intake: &mut Intake<'_>) -> bool {
+    fn poll(&mut self, intake: &mut Intake<'_>) -> Polled {
         let ran = Arc::clone(&self.ran);
         intake.submit(self.class, caudal_rt::clock::now(), move || {
             ran.fetch_add(1, Ordering::Relaxed);
         });
         self.left -= 1;
         assert!(self.left > 0, "a fault in the source");
-        true
+        Polled::Worked
     }
 }
 

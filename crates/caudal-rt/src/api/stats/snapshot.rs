@@ -139,6 +139,9 @@ pub struct Counters {
     pub unbalanced: u64,
     /// Times that a worker was found stuck in a handler.
     pub stuck: u64,
+    /// Replies that sinks could not send before their workers ended, at most.
+    #[serde(default)]
+    pub unsent: u64,
 }
 
 /// Stacks of coroutines, now.
@@ -262,6 +265,7 @@ fn counters(shared: &Shared) -> Counters {
         refused: of(&counts.refused),
         unbalanced: of(&counts.unbalanced),
         stuck: of(&counts.stuck),
+        unsent: of(&counts.unsent),
     }
 }
 
@@ -342,8 +346,9 @@ impl WorkerStats {
 
 impl Counters {
     /// With their names.
-    pub fn all(&self) -> [(&'static str, u64); 8] {
-        let Counters { panicked, cancelled, expired, abandoned, stopped, refused, unbalanced, stuck } = *self;
+    pub fn all(&self) -> [(&'static str, u64); 9] {
+        let Counters { panicked, cancelled, expired, abandoned, stopped, refused, unbalanced, stuck, unsent } =
+            *self;
         [
             ("panicked", panicked),
             ("cancelled", cancelled),
@@ -353,6 +358,7 @@ impl Counters {
             ("refused", refused),
             ("unbalanced", unbalanced),
             ("stuck", stuck),
+            ("unsent", unsent),
         ]
     }
 
@@ -366,6 +372,7 @@ impl Counters {
             refused: self.refused.saturating_sub(earlier.refused),
             unbalanced: self.unbalanced.saturating_sub(earlier.unbalanced),
             stuck: self.stuck.saturating_sub(earlier.stuck),
+            unsent: self.unsent.saturating_sub(earlier.unsent),
         }
     }
 }

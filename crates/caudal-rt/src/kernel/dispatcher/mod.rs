@@ -16,6 +16,7 @@ mod view;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::time::Duration;
 
 use caudal_policy::dispatch::{AnyDispatch, Dispatch, Placement};
 use caudal_policy::random::{Draw, hash};
@@ -23,15 +24,19 @@ use caudal_policy::random::{Draw, hash};
 use self::log::DispatchLog;
 use self::timekeeper::{Timekeeper, all_have_ended};
 use self::view::WorkersView;
+use crate::base::bell::Awaited;
 use crate::base::clock::now;
+use crate::base::pause::pause;
 use crate::board::log::Writer;
-use crate::drive::source::{BATCH, Intake, PolledSource, Source};
+use crate::drive::source::{BATCH, Intake, Polled, PolledSource, Readiness, Seen, Source};
 use crate::kernel::shared::{Shared, Stage};
 use crate::queue::ring::SingleProducer;
 use crate::request::Request;
 use crate::request::ending::end_unstarted;
 use crate::request::{NOWHERE, Outcome, Phase, Reference, StateSnapshot};
 
+/// Sleep of a thread whose source nothing can tell of: it has to look.
+const NAP: Duration = Duration::from_micros(50);
 /// Requests that a policy may hold before nothing more is taken in.
 const HELD_MAX: usize = 4 * BATCH;
 
@@ -182,20 +187,26 @@ impl<'a> Dispatcher<'a> {
                 self.held.push_back(cell);
             }
         }
-        if !self.sources.is_empty() {
-            self.poll_sources();
-        }
-        self.held.len() > before
+        let worked = !self.sources.is_empty() && self.poll_sources();
+        self.held.len() > before || worked
     }
 
-    fn poll_sources(&mut self) {
+    /// Polls all sources. Did any work?
+    fn poll_sources(&mut self) -> bool {
         let (batch, number) = (&mut self.batch, &mut self.next_number);
         let (running, of) = (self.shared.stage() == Stage::Running, self.shared.of);
+        let mut worked = false;
         self.sources.retain_mut(|source| {
-            let more = running && source.poll(&mut Intake::new(batch, number, false, of));
+            if !running {
+                return false;
+            }
+            let seen = Seen { unstarted: self.held.len(), ..Seen::default() };
+            let polled = source.poll(&mut Intake::new(batch, number, of, BATCH, seen));
             self.held.extend(batch.drain(..));
-            more
+            worked |= polled == Polled::Worked;
+            polled != Polled::Over
         });
+        worked
     }
 
     /// Places the held requests, in order, for as long as there is room. Was any placed?
@@ -339,18 +350,25 @@ impl<'a> Dispatcher<'a> {
         true
     }
 
-    /// Sleeps, for all threads have been idle for long enough; with a source that can not be waited for, this thread stays up.
-    fn sleep(&self) {
+    /// Sleeps, for all threads have been idle for long enough; with a source that can not be waited for, not for long.
+    fn sleep(&mut self) {
+        let readiness = self.sources.iter_mut().map(PolledSource::descriptor);
+        let mut awaited = Vec::new();
+        for readiness in readiness {
+            match readiness {
+                Readiness::Descriptor(descriptor) => awaited.push(Awaited::Readable(descriptor)),
+                // The next poll drops it.
+                Readiness::Gone => return,
+                Readiness::Unknown => return pause(NAP),
+            }
+        }
         let has_work = || {
             self.shared.entrance.queue().is_none_or(|entry| !entry.is_empty())
                 || self.shared.stage() != Stage::Running
         };
-        if self.sources.is_empty() {
-            return self.shared.sleep_unless(None, has_work);
-        }
-        match self.sources.iter().map(PolledSource::descriptor).collect::<Option<Vec<_>>>() {
-            Some(descriptors) => self.shared.sleep_for_sources_unless(0, &descriptors, None, has_work),
-            None => std::hint::spin_loop(),
+        match awaited.is_empty() {
+            true => self.shared.sleep_unless(None, has_work),
+            false => self.shared.sleep_for_unless(self.shared.workers.len(), &awaited, None, has_work),
         }
     }
 

@@ -37,7 +37,7 @@ use crate::board::log::Writer;
 use crate::board::measured::{Measured, OfWorker};
 use crate::board::timeline::OFF;
 use crate::board::{Board, SharedWorker, Slice, Spent};
-use crate::drive::source::PolledSource;
+use crate::drive::source::{Due, PolledSource};
 use crate::kernel::context::Context;
 use crate::kernel::elision;
 use crate::kernel::shared::{Notice, Shared, Stage};
@@ -81,8 +81,8 @@ pub(crate) struct Worker<D> {
     measured: Option<Arc<OfWorker>>,
     discipline: D,
     rebalance: AnyRebalance,
-    /// A request behind which none waits goes on at the end of its quantum without the scheduler; not where a source has to be polled, or
-    /// replies of others have to be sent.
+    /// A request behind which none waits goes on at the end of its quantum without the scheduler; not where a source has to be polled each
+    /// time.
     elides: bool,
     raise_flags: bool,
     /// Its policy steals: other workers may take started requests that may move.
@@ -98,6 +98,10 @@ pub(crate) struct Worker<D> {
     /// Requests that the source has just handed in.
     batch: Vec<Request>,
     next_number: u64,
+    /// Times that the source was not polled because requests had not started.
+    passed_over: usize,
+    /// The source has worked since the worker last had nothing to run.
+    source_worked: bool,
     walk: rest::Walk,
     counts: WorkerCounts,
     /// Times in cycles, of which [`Spent`] is a copy.
@@ -148,8 +152,9 @@ pub(crate) struct Parts<D> {
 impl<D: Discipline> Worker<D> {
     /// A worker of these parts; called on the thread that is going to run it.
     pub(crate) fn new(parts: Parts<D>) -> Worker<D> {
-        let Parts { number, shared, discipline, rebalance, stacks, source, log } = parts;
-        let context = Box::new(Context::new(number as u16, &shared));
+        let Parts { number, shared, discipline, rebalance, stacks, mut source, log } = parts;
+        let due = source.as_mut().map(|source| source.due(|span| shared.clock.cycles_of(span)));
+        let context = Box::new(Context::new(number as u16, &shared, due.unwrap_or_else(Due::without_source)));
         context.install();
         let mail = &shared.workers[number].mail;
         mail.probe_flag.publish(probe::flag());
@@ -165,7 +170,7 @@ impl<D: Discipline> Worker<D> {
             steals: rebalance.steals(),
             me: OwnPart(NonNull::from(&shared.workers[number])),
             pool: LocalPool::new(number as u32, shared.clock, &discipline),
-            elides: discipline.elides() && source.is_none() && shared.sinks.is_empty(),
+            elides: discipline.elides() && !source.as_ref().is_some_and(PolledSource::is_always_polled),
             raise_flags: shared.settings.raise_flags,
             walk: rest::Walk::new(number, shared.workers.len(), shared.settings.seed),
             discipline,
@@ -177,6 +182,8 @@ impl<D: Discipline> Worker<D> {
             source,
             batch: Vec::new(),
             next_number: 0,
+            passed_over: 0,
+            source_worked: false,
             counts: WorkerCounts::default(),
             busy: 0,
             idle_for: 0,
@@ -214,14 +221,17 @@ impl<D: Discipline> Worker<D> {
                 self.pool.resting = self.pool.next.is_none();
             }
             match self.pool.next.take() {
-                Some(next) => time = self.execute(next, time),
+                Some(next) => {
+                    self.flush_before(next);
+                    time = self.execute(next, time);
+                }
                 None if self.rest(time) => time = now(),
                 None => break,
             }
         }
         self.me.mail.probe_flag.withdraw();
         self.me.spent.ended.store(true, Relaxed);
-        self.flush_sinks();
+        self.flush_last();
         self.abandon_all();
         self.give_stacks_back();
         Context::uninstall();

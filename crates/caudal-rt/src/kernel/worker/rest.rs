@@ -4,18 +4,27 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::time::Duration;
 
 use caudal_log::Entry;
+use caudal_policy::Picos;
 use caudal_policy::discipline::Discipline;
 use caudal_policy::random::{Draw, hash};
 use caudal_policy::rebalance::Rebalance;
 
 use super::Worker;
+use super::pool::Next;
 use super::stacks::SLEEP_AT_MOST;
+use crate::base::bell::Awaited;
 use crate::base::clock::now;
 use crate::base::pause::pause;
-use crate::drive::source::PolledSource;
+use crate::drive::source::{PolledSource, Readiness};
 use crate::kernel::shared::Stage;
 use crate::request::Request;
 
+/// Sleep of a worker whose source nothing can tell of: it has to look.
+const NAP: Duration = Duration::from_micros(50);
+/// Span between two tries to send replies of a sink without a descriptor, while the runtime sleeps.
+const FLUSH_EVERY: Duration = Duration::from_millis(1);
+/// Time for which a worker that ends tries to send its last replies.
+const FLUSH_LAST: Duration = Duration::from_millis(100);
 /// Polls of the inbox between two checks of everything; some 20 ns each.
 const POLLS: u32 = 8;
 
@@ -97,6 +106,11 @@ impl<D: Discipline> Worker<D> {
         if self.find_elsewhere() {
             return true;
         }
+        if std::mem::take(&mut self.source_worked) {
+            // What a source does itself is work.
+            self.be_busy(time);
+            return true;
+        }
         if !self.stackless.is_empty() {
             self.try_for_stack(time);
         }
@@ -117,6 +131,35 @@ impl<D: Discipline> Worker<D> {
         for sink in &self.shared.sinks {
             // SAFETY: this is the worker, where it schedules.
             unsafe { sink.flush(self.number) };
+        }
+    }
+
+    /// Sends them before `next` runs, unless requests that have not started yet are soon going to add to them. Of `next` itself that is assumed
+    /// where a quantum ends what it takes.
+    #[inline(always)]
+    pub(super) fn flush_before(&mut self, next: Next) {
+        let is_soon_over = !self.pool.task(next.task).started && next.quantum != Picos::MAX;
+        if !self.shared.sinks.is_empty() && !is_soon_over && !self.has_unstarted() {
+            self.flush_sinks();
+        }
+    }
+
+    /// Replies that may not have been sent.
+    fn pending(&self) -> usize {
+        // SAFETY: this is the worker, where it schedules.
+        self.shared.sinks.iter().map(|sink| unsafe { sink.pending(self.number) }).sum()
+    }
+
+    /// Sends what is left at the worker's end. What can not be sent within a bounded time is counted and said.
+    pub(super) fn flush_last(&self) {
+        let end = now().saturating_add(self.shared.clock.cycles_of(FLUSH_LAST));
+        loop {
+            self.flush_sinks();
+            match self.pending() {
+                0 => return,
+                left if now() > end => return self.shared.count_unsent(left, self.number),
+                _ => pause(NAP),
+            }
         }
     }
 
@@ -324,19 +367,44 @@ impl<D: Discipline> Worker<D> {
             // Nobody tells that there are stacks again.
             longest = Some(longest.map_or(SLEEP_AT_MOST, |longest| longest.min(SLEEP_AT_MOST)));
         }
+        let mut awaited = Vec::new();
+        let mut is_full = false;
+        for sink in &self.shared.sinks {
+            // SAFETY: this is the worker, where it schedules.
+            let (full, pending) = unsafe { (sink.is_full(self.number), sink.pending(self.number) > 0) };
+            is_full |= full;
+            if !full && !pending {
+                continue;
+            }
+            // SAFETY: as above.
+            match unsafe { sink.descriptor(self.number) } {
+                Some(descriptor) => awaited.push(Awaited::Writable(descriptor)),
+                None => longest = Some(longest.map_or(FLUSH_EVERY, |longest| longest.min(FLUSH_EVERY))),
+            }
+        }
+        // A source that would not be polled is not waited for: it could be readable all the time.
+        match self.source.as_mut().filter(|_| !is_full).map(PolledSource::descriptor) {
+            None => {}
+            Some(Readiness::Descriptor(descriptor)) => awaited.push(Awaited::Readable(descriptor)),
+            // The next poll drops it.
+            Some(Readiness::Gone) => return,
+            // Nothing tells of its requests: it has to be polled.
+            Some(Readiness::Unknown) => return pause(NAP),
+        }
+        if let Some(due) = self.context.source.asked() {
+            let span = self.shared.clock.duration(due.saturating_sub(time));
+            longest = Some(longest.map_or(span, |longest| longest.min(span)));
+        }
         let has_work = || {
             !own.inbox.is_empty()
                 || !own.mail.woken.is_empty()
                 || self.shared.notice() != self.notice
                 || (self.stage != Stage::Running && self.shared.dispatcher_done.load(Acquire))
+                || (self.steals && self.shared.any_inbox(|len| self.rebalance.steal_amount(len) > 0))
         };
-        match self.source.as_ref().map(PolledSource::descriptor) {
-            None => self.shared.sleep_unless(longest, has_work),
-            Some(Some(descriptor)) => {
-                self.shared.sleep_for_sources_unless(self.number, &[descriptor], longest, has_work);
-            }
-            // A source without a descriptor wakes nobody: it has to be polled.
-            Some(None) => return pause(Duration::from_micros(50)),
+        match awaited.is_empty() {
+            true => self.shared.sleep_unless(longest, has_work),
+            false => self.shared.sleep_for_unless(self.number, &awaited, longest, has_work),
         }
         self.trace_sleep(time);
     }

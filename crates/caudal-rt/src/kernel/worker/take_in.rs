@@ -7,7 +7,7 @@ use caudal_policy::TaskId;
 use caudal_policy::discipline::{Discipline, Intake as Wanted};
 
 use super::Worker;
-use crate::drive::source::Intake;
+use crate::drive::source::{BATCH, Intake, Polled, Seen};
 use crate::kernel::shared::{Admission, Stage};
 use crate::request::Request;
 
@@ -26,7 +26,7 @@ impl<D: Discipline> Worker<D> {
             self.ring_timers(time);
         }
         if self.source.is_some() {
-            self.poll_source();
+            self.poll_source(time);
         }
         self.take_in_requests(time);
     }
@@ -58,28 +58,63 @@ impl<D: Discipline> Worker<D> {
         self.take_in_woken(time);
     }
 
-    /// Takes in what the worker's own source has.
-    fn poll_source(&mut self) {
-        let Some(source) = &mut self.source else { return };
-        // SAFETY: this is the worker, where it schedules.
-        if self.shared.sinks.iter().any(|sink| unsafe { sink.is_full(self.number) }) {
+    /// Are there requests that have not started?
+    #[inline(always)]
+    pub(super) fn has_unstarted(&self) -> bool {
+        self.pool.fresh > 0 || !self.me.inbox.is_empty()
+    }
+
+    /// Is the worker's own source to be polled now? See [`Source`](crate::Source).
+    #[inline]
+    fn is_source_due(&mut self, time: u64) -> bool {
+        if self.has_unstarted() && self.passed_over < BATCH {
+            self.passed_over += 1;
+            return false;
+        }
+        let has_others = self.pool.waiting > 0 || self.pool.running.is_some() || self.pool.next.is_some();
+        !has_others || self.context.source.is_over(time)
+    }
+
+    /// Takes in what the worker's own source has, if there is room in the inbox.
+    fn poll_source(&mut self, time: u64) {
+        if !self.is_source_due(time) {
             return;
         }
-        let running = self.stage == Stage::Running;
-        let busy = self.idle_since == 0;
-        let mut intake = Intake::new(&mut self.batch, &mut self.next_number, busy, self.shared.of);
-        if !(running && source.poll(&mut intake)) {
+        let Some(source) = &mut self.source else { return };
+        let inbox = &self.me.inbox;
+        let unstarted = inbox.len();
+        let room = inbox.capacity() - unstarted;
+        // SAFETY: this is the worker, where it schedules.
+        if room == 0 || self.shared.sinks.iter().any(|sink| unsafe { sink.is_full(self.number) }) {
+            return;
+        }
+        self.passed_over = 0;
+        let (fresh, pool) = (self.pool.fresh as usize, &self.pool);
+        let seen = Seen {
+            between_slices: self.idle_since == 0,
+            unstarted: unstarted + fresh,
+            waiting: (pool.waiting as usize).saturating_sub(fresh) + usize::from(pool.running.is_some()),
+        };
+        let mut intake = Intake::new(&mut self.batch, &mut self.next_number, self.shared.of, room, seen);
+        let polled = match self.stage {
+            Stage::Running => source.poll_when_due(&mut intake, &self.context.source, time),
+            _ => Polled::Over,
+        };
+        if polled == Polled::Over {
+            self.context.source.never();
             self.source = None;
         }
-        let mut has_brought = false;
-        for cell in std::mem::take(&mut self.batch).drain(..) {
+        let has_brought = !self.batch.is_empty();
+        self.source_worked |= polled == Polled::Worked || has_brought;
+        let mut batch = std::mem::take(&mut self.batch);
+        for cell in batch.drain(..) {
             // SAFETY: the source has just made the request.
             unsafe { cell.state.place_unshared(self.shared.place(self.number as u16)) };
             self.put_into_own(cell, cell.arrival.load(Relaxed));
-            has_brought = true;
         }
+        self.batch = batch;
         // A descriptor has woken this thread, which wakes no others: they may still sleep.
-        if has_brought && self.shared.event_count.sleepers() != 0 {
+        if has_brought {
             self.shared.wake_sleepers();
         }
     }
