@@ -1,5 +1,5 @@
-//! Which modules of a link are bitcode, which the pass can still change, and which are machine code already.
-//! Used by `libraries` and `link`.
+//! The modules of a link: which are bitcode, which the pass can still change, and which are machine code already. `link` asks before each
+//! link, `libraries` asks about static libraries that were built. It reads object files and archives.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! What `cargo caudal` is told: our options, those of cargo's that we have to know, and the rest, which is cargo's.
-//! Used by the crate's root and `libraries`.
+//! The arguments of `cargo caudal`: its own options, those of cargo that it has to know, and the rest, which go to cargo unread. The
+//! program's `main` parses them first. Pure.
 
 use std::ffi::{OsStr, OsString};
 

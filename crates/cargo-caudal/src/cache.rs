@@ -1,5 +1,6 @@
-//! What the linker has compiled with the pass, kept for the next link that has the same modules: an edit compiles what it changed.
-//! Used by `link`.
+//! The cache of modules that the linker has compiled with the pass, kept for the next link that has the same modules, so that an edit
+//! compiles only what it changed. `link` opens it before each link and updates it afterwards. It creates, links and removes files in the
+//! cache directory.
 //!
 //! ```text
 //!  <cache>/cargo-<hash>/modules-program    what links before this one have had compiled, and the pass ran on

@@ -1,5 +1,5 @@
-//! Where the user's flags for rustc stand in cargo's configuration.
-//! Used by the crate's root and `flags`.
+//! The place of the user's flags for rustc in cargo's configuration. The program's `main` reads it before it calls cargo, so that `flags`
+//! can append to flags of the same kind. It reads cargo's configuration files and the environment.
 //!
 //! Cargo joins flags of one kind from all files, but takes one kind only: `target.*` where there are any, else `build`. Flags
 //! of ours have to be of the kind that the user has, or the user's were lost.

@@ -1,5 +1,5 @@
-//! The directory that stands in rustc's flags: its name is a hash of all that links depend on.
-//! Used by `cache`, the crate's root and `link`.
+//! The directory that stands in rustc's flags: its name is a hash of all that links depend on, so that a change makes cargo build anew.
+//! The program's `main` makes it before it calls cargo, and `link` reads its options there. It writes that directory.
 
 use std::ffi::OsString;
 use std::fs;

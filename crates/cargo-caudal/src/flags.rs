@@ -1,5 +1,4 @@
-//! Flags for rustc, appended to those that the user has.
-//! Used by the crate's root.
+//! The flags for rustc, appended to those that the user has. The program's `main` asks for them once, before it calls cargo. Pure.
 
 use std::process::Command;
 

@@ -1,6 +1,6 @@
-//! What is said of libraries that others link or load: rustc makes static ones without a linker, so no pass has seen what is in
-//! them; shared ones leave the names of the probe library to the program.
-//! Used by the crate's root.
+//! The notes on libraries that others link or load: rustc makes static ones without a linker, so no pass has seen what is in them; shared
+//! ones leave the names of the probe library to the program. The program's `main` prints the notes when cargo is done. It reads the
+//! libraries that were built.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! As rustc's linker: clang and lld with the pass, and then the question whether it got everywhere.
-//! Used by the crate's root.
+//! The program as rustc's linker: it calls clang and lld with the pass, and then checks that the pass reached every module. rustc starts
+//! it once for each link, by the name `caudal-clang`, and `main` recognises that name. It runs clang and writes the linked file.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};

@@ -1,5 +1,5 @@
-//! What rustc says of itself.
-//! Used by `cargo_config` and the crate's root.
+//! The facts about the compiler that rustc itself prints: its version of LLVM, its host. The program's `main` asks before it chooses a
+//! plugin and a clang; `cargo_config` needs the host for the kind of flags. It runs `rustc -vV`.
 
 use std::path::PathBuf;
 use std::process::Command;

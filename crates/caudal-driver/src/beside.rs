@@ -1,5 +1,5 @@
-//! A directory with the plugin and its options, from which linkers load it. The drivers make it in front of an optimising link.
-//! Used by `cc`, `compose`, `toolchain` and others.
+//! A directory with the plugin and its options, from which linkers load it. `cc` makes it before an optimising link, and `compose` names
+//! it in clang's command line. It creates the directory below the user's cache; directories stay.
 //!
 //! ```text
 //! <place>/pass-<hash>/libcaudal-pass-22.so          a link to the plugin

@@ -1,5 +1,5 @@
-//! Finds out what a call of clang does, as far as probes depend on it: does it compile, what does it link, by which linker? `cc.rs` asks first.
-//! Used by `cc`, `compose`, `linked` and others.
+//! The meaning of a call of clang as far as probes depend on it: does it compile, what does it link, by which linker? `cc` asks first;
+//! `compose` and `linked` decide by the answer. It only reads the arguments, which go to clang as they are.
 //!
 //! Only that is read out of the arguments; they go to clang as they are.
 

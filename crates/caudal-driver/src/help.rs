@@ -1,5 +1,5 @@
-//! The text of `--help` on the drivers' own options, which `probes` reads. Drivers print it, and so does the error of an unknown option.
-//! Used by `cc` and `error`.
+//! The text of `--help` on the drivers' own options, which `probes` reads. `cc` prints it for `--help`, and `error` prints it for an
+//! option that is unknown. A constant.
 
 /// The options, one a line, with their defaults.
 pub const OPTIONS_HELP: &str = concat!(

@@ -1,6 +1,6 @@
 //! Clang's own plan for a call, as `-###` prints it: options come to clang also from places that its command line does not show
-//! (configuration files, `--config`, `CCC_OVERRIDE_OPTIONS`).
-//! Used by `call`, `cc` and `linked`.
+//! (configuration files, `--config`, `CCC_OVERRIDE_OPTIONS`). `cc` runs clang with `-###` for each call that links, and `call` and
+//! `linked` look up the linker's options in what came out.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -1,5 +1,5 @@
-//! Finds the files of the probe library that belong to this driver. `compose` puts them into the link, and `linked` reads their names.
-//! Used by `cc`, `compose` and `linked`.
+//! The files of the probe library that belong to this driver. `cc` finds them once for each link; `compose` puts them into the link, and
+//! `linked` reads their names. It looks for files beside the program.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Checks of a linked file: is it what was asked for? `cc.rs` calls them after each link.
+//! The checks of a linked file: does it have what was asked for? `cc` calls them after each link, and `cargo caudal` too. They read the
+//! file and change nothing.
 //!
 //! The pass leaves a note in each module that it sees (`.note.caudal`). A program without one has no probes, whatever the cause:
 //! options that came from somewhere else, a compiler that is none of ours. Names say the rest: a probe library that cannot be seen by shared

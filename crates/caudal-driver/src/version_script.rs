@@ -1,6 +1,6 @@
 //! Version scripts of executables: a program exports the names that its script lists. Shared objects that have probes need the probe
-//! library's names among them, so the linker is given the script with those added.
-//! Used by `cc`.
+//! library's names among them, so the linker is given the script with those added. `cc` calls it before the link of an executable that
+//! has such a script, and gives the linker the new one. It reads the user's script and writes a copy into the cache.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

@@ -1,5 +1,5 @@
-//! One request's demand, the item of every stream of service times; recorded graphs and the service's tables hold it too.
-//! Used by `arrivals::sampler`, `dag::graphs`, `service::sampler` and others.
+//! The demand of one request: its service time and its class. Samplers of services fill batches of it, and the simulator and load
+//! generators read them. Data only; a file of its own because everything below needs it.
 
 /// One request's demand. 16 bytes, so that a batch stays in L1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

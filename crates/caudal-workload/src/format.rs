@@ -1,5 +1,5 @@
-//! Times and shares as people read them: three significant digits and the unit that suits. Every text of this crate that names a
-//! time uses it: what is shown, what is drawn, findings and errors.
+//! Times and shares as people read them: three significant digits and the unit that suits. Texts of this crate that name a time are made
+//! by it: what is shown, what is drawn, findings and errors. Pure.
 
 /// A time with three significant digits and the unit that suits it.
 pub(crate) fn time(ps: f64) -> String {

@@ -1,5 +1,5 @@
-//! Service times drawn in a terminal: a histogram a class over one logarithmic axis.
-//! Called by `caudal workload show`.
+//! The drawing of service times in a terminal: a histogram for each class over one logarithmic axis. `caudal workload show` calls it once
+//! for a workload. It returns text and prints nothing.
 //!
 //! The bars are the exact probabilities of their columns, from the distribution itself; nothing is
 //! sampled. Every class is scaled to its own highest column, or a rare one could not be seen.

@@ -1,6 +1,5 @@
-//! Random streams, one a seed and purpose, and the choice of one of many in constant time.
-//! The samplers of service times and of arrivals draw from them; nothing else in a simulation does.
-//! Used by `arrivals::sampler`, `halves`, `service::sampler` and others.
+//! Random streams, one for each seed and purpose, and the choice of one of many in constant time. The samplers of service times and of
+//! arrivals draw from them, and the halves of measured values are drawn by one. Pure.
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,5 +1,5 @@
-//! `caudal workload show NAME|FILE`: a workload as text and as JSON.
-//! The command calls it.
+//! A workload as text and as JSON: what `caudal workload show NAME|FILE` prints, and what `caudal record` and tests show of a file. It
+//! opens the named workload or file, compiles it, and returns text.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;

@@ -1,6 +1,4 @@
-//! The moments and percentiles of a workload, in all and by class.
-//! `caudal workload show` and the reference of workloads print it.
-//! Used by `show`.
+//! The moments and percentiles of a workload, in all and by class. `caudal workload show` and the pages of the docs print them. Pure.
 
 use crate::service::Service;
 

@@ -1,5 +1,5 @@
-//! The record of a run: latencies of the requests that count, and the time of the cores by its use.
-//! Used by `authors` and `machine`.
+//! The record of a run of the authors' simulator: latencies of the requests that count, and the time of the cores by its use. `machine`
+//! adds to it at each completion and each change of a core. Data in memory.
 
 use caudal_stats::OverloadCheck;
 use caudal_stats::mser::Mser5;

@@ -1,4 +1,5 @@
-//! Cores come and go: one at a time, the one of highest id first, the idle one of lowest id last.
+//! Growing and shrinking the set of cores in the authors' simulator, one core at a time: it adds the core of highest id, and revokes the
+//! idle core of lowest id. `machine` calls it at each tick of the allocation policy. It changes the machine's state only.
 
 use super::machine::{AuthorsMachine, Doing, NOBODY, Next};
 use super::setup::Growth;

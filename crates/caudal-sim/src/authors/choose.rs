@@ -1,4 +1,5 @@
-//! Enqueue choice: a request goes to the shorter of a few queues, and a core that runs one pays for that.
+//! Enqueue choice in the authors' simulator: a request goes to the shorter of a few queues, and a core that runs a request pays for that.
+//! `machine` calls it at each arrival. It changes the machine's state only.
 
 use caudal_policy::dispatch::PowerOfKConfig;
 

@@ -1,5 +1,5 @@
-//! Cores, queues, and the order of what happens.
-//! Used by `authors`, `allocate`, `choose` and others.
+//! The machine of the authors' simulator: its cores and queues, and the loop that orders what happens. [`super::simulate`] makes one for
+//! each run; the files beside this one carry out its steps. It owns all state of the run and touches nothing else.
 //!
 //! Time is a whole number of ns. What happens at one of them, `t`, happens in this order, and means the ns
 //! that ends at `t`:

@@ -1,5 +1,5 @@
-//! The variant `authors-simulator`: the policies paper as its authors' published simulator has it.
-//! Used by the crate's root and `setup`.
+//! The variant `authors-simulator`: the policies paper as its authors' published simulator has it. An experiment calls [`simulate`]
+//! instead of the engine where a file says `variant = "authors-simulator"`. Pure: same seed, same result.
 //!
 //! McClure et al. (NSDI 2022) published the simulator behind their figures, and it differs from their text in
 //! points that move the numbers. This module follows its rules, written anew, so that the difference between

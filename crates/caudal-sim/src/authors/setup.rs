@@ -1,5 +1,5 @@
-//! A [`Run`] in the terms of the published simulator: whole ns, and only what it can do.
-//! Used by `authors`, `allocate`, `machine` and others.
+//! A [`Run`] in the terms of the published simulator: whole ns, and only what that simulator can do. [`super::simulate`] converts each
+//! run once, before it begins; what cannot be run is refused here. Pure.
 
 use caudal_config::{Costs, System};
 use caudal_policy::Picos;

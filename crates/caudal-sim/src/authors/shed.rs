@@ -1,4 +1,5 @@
-//! Flags: a core whose second request has waited for long asks another core to take some.
+//! Load shedding in the authors' simulator: a core whose second request has waited for too long flags another core, which takes some of
+//! its requests. `machine` calls it while a core has its turn. It changes the machine's state only.
 
 use super::machine::{AuthorsMachine, Doing, NOBODY, Next};
 use super::setup::Balance;

@@ -1,5 +1,5 @@
-//! The requests of a run, in whole ns.
-//! Used by `authors`, `accounting`, `choose` and others.
+//! The requests of a run of the authors' simulator, in whole ns. `machine` asks for the next one when time has come to it. It draws from
+//! the workload's samplers and touches nothing else.
 //!
 //! Gaps are floored one by one, so that several requests may arrive at one time; services are floored and
 //! drawn again while that gives 0. Both bias the load upwards, by 0.25 % at 8 cores and more with more.

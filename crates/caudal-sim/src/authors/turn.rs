@@ -1,4 +1,5 @@
-//! A core's turn: what it has done goes on, ends, or is interrupted, and something else begins.
+//! The turn of one core at one nanosecond in the authors' simulator: its work goes on, ends or is interrupted, and other work begins.
+//! `machine` calls it for each core that has something to do, in the order of ids.
 
 use super::machine::{AuthorsMachine, Doing, NOBODY, Next, Task};
 use super::setup::{Balance, Growth};

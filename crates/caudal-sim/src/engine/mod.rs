@@ -1,5 +1,5 @@
-//! The event engine: loops that drive the policies of `caudal-policy` in virtual time.
-//! Used by `experiment`.
+//! The event engine: loops that drive the policies of `caudal-policy` in virtual time. An experiment calls [`simulate`] for each
+//! replication, and a program with policies of its own calls [`simulate_with`]. Pure: no threads, files or clocks.
 //!
 //! | module | what |
 //! | --- | --- |

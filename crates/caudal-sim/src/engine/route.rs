@@ -1,6 +1,5 @@
-//! Which loop of the engine runs a system, in one place: the engine takes that loop, the tuner reckons with what it costs, the
-//! reference prints it.
-//! Used by `engine`.
+//! The choice of the loop of the engine that runs a system. The engine takes that loop, the tuner reckons with what it costs, and the
+//! docs print it. Pure.
 //!
 //! Whether any loop can is a question of the system alone, which the rules of coherence ask too: [`EngineLoop`], in `caudal-config` below.
 //! Here the answer is refined by the short cuts.

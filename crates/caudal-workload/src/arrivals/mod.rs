@@ -1,6 +1,5 @@
-//! Arrival processes: their specs in policy files, and their compiled form.
-//! The configuration compiles a spec; the simulator and measured runs take samplers of it.
-//! Used by `convert`, `profile`, `arrivals::read` and others.
+//! Arrival processes: their specs in policy files, and their compiled form. The configuration compiles a spec once, when it reads
+//! `[workload]`; the simulator and measured runs take samplers of it. Only a spec that names a file reads one.
 
 mod profile;
 mod read;

@@ -1,6 +1,5 @@
-//! Rates that change over time in a cycle: a polygon, of which steps are the case without slopes.
-//! The compiled form of a cyclic arrival process; its sampler asks for the rate at a time.
-//! Used by `arrivals` and `sampler`.
+//! The rate of an arrival process that changes over time in a cycle: a polygon, of which steps are the case without slopes. The sampler
+//! asks for the rate at a time, for each arrival; compilation asks for its mean. Pure.
 
 use super::{OfferedAt, RampPoint, Step};
 use crate::error::WorkloadError;

@@ -1,6 +1,5 @@
-//! Streams of arrival times, one a seed.
-//! The simulator and the schedules of measured runs draw from them, a batch at a time.
-//! Used by `arrivals`.
+//! The stream of arrival times of one seed. The simulator and the schedules of measured runs draw from it, a batch at a time. It owns its
+//! random stream and touches nothing else.
 //!
 //! Gaps are real numbers and are summed as such; only the sums are rounded to whole picoseconds. So no
 //! rounding accumulates, whatever the gap, and the mean rate is exact.

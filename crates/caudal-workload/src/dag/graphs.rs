@@ -1,6 +1,5 @@
-//! The graphs of a service's requests: one that is the same for all, or one of those that were recorded.
-//! A service holds them, and the simulator asks for the graph of a request.
-//! Used by `service` and `graphs`.
+//! The graphs of a service's requests: one that is the same for all, or one for each request that was recorded. A service holds them, and
+//! the simulator asks for the graph of a request when that arrives. Data only.
 
 use std::sync::Arc;
 

@@ -1,6 +1,5 @@
-//! Fork/join graphs: how much of a request can be done in parallel, in shares of its work.
-//! The simulator walks them; recorded ones come from the reader of graphs.
-//! Used by `show`, `dag::graphs`, `order` and others.
+//! Fork/join graphs: how much of a request can be done in parallel, in shares of its work. The configuration reads one from `dag = …`,
+//! recorded ones come from a file, and the simulator walks them. Data, with its checks.
 //!
 //! ```text
 //!   { serial = 0.1 }                            steps = [ { serial = 0.2 }, { fork = [ [{ loop = 0.3 }], [{ serial = 0.1 }, { loop = 0.4 }] ] } ]

@@ -1,5 +1,5 @@
-//! Tasks in an order in which they can be done.
-//! Used by `graphs`.
+//! The order in which the tasks of a graph can be done, each after those that it waits for. The reader of recorded graphs asks once for
+//! each request, and refuses a circle. Pure.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

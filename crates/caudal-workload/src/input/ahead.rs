@@ -1,6 +1,5 @@
-//! A file or standard input that a thread reads ahead. [`super::source`] opens every input here; a build without the feature `host` has
-//! neither files nor threads, and refuses them.
-//! Used by `show` and `source`.
+//! The thread that reads a file or standard input ahead. `source` starts one for every input that it opens; it hands over chunks by a
+//! channel and ends with the input. Without the feature `host` there are neither files nor threads, and inputs are refused.
 
 /// Bytes that are read at once.
 pub(super) const CHUNK: usize = 256 << 10;

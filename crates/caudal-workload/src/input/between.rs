@@ -1,6 +1,5 @@
-//! Beginnings and ends that a file has side by side (`start_ms,end_ms`, `start_timestamp` and `timestamp`), and the time between them.
-//! Readers of tables and of JSON ask where nothing says how long a request took.
-//! Used by `differences`, `columns` and `content`.
+//! The time between a beginning and an end that a file has side by side (`start_ms,end_ms`, `start_timestamp` and `timestamp`). Readers
+//! of tables and of JSON ask where nothing says how long a request took. Pure.
 
 use super::dates::date_ps;
 use super::number::{Number, Style};

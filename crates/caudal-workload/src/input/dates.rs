@@ -1,5 +1,5 @@
-//! Dates with a time of day, and numbers that can only be epochs: the readers of arrivals and of beginnings and ends ask both.
-//! Used by `between`, `spans`, `differences` and others.
+//! Dates with a time of day, and numbers that can only be epochs. The readers of arrivals, of spans and of beginnings and ends parse
+//! their fields by it. Pure.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;

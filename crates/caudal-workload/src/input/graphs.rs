@@ -1,5 +1,5 @@
-//! Files of recorded fork/join graphs: a task a line.
-//! Used by `input`, `recognise` and `graphs`.
+//! The reader of files of recorded fork/join graphs, which have a task in each line. The recogniser asks whether a file is one;
+//! compilation of a spec then reads it. It takes the bytes of a source and returns graphs.
 //!
 //! ```text
 //! request,task,work_ns,after

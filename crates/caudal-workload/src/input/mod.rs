@@ -1,6 +1,5 @@
-//! Readers of files with measured times, in the formats of the tools that measure.
-//! Specs of services and of arrivals read through them, and `caudal workload convert`.
-//! Used by `arrivals`, `convert`, `service` and others.
+//! The readers of files with measured times, in the formats of the tools that measure. Specs of services and of arrivals read through
+//! them when they are compiled, and so does `caudal workload convert`. Files are opened by [`source`] only.
 //!
 //! * [`source`]: the bytes, of a file, a pipe or standard input, gzip, zstd or plain.
 //! * [`recognise`]: what they are, by their content.

@@ -1,5 +1,5 @@
-//! Numbers as files write them: exact, with a decimal comma or a decimal point, with or without a unit of their own.
-//! Used by `input`, `between`, `graphs` and others.
+//! Numbers as files write them: exact, with a decimal comma or a decimal point, with or without a unit of their own. Each reader of a
+//! format parses its fields by it. Pure.
 //!
 //! `15.044`, `15,044`, `1,234.5`, `1'234.5`, `5e-06`, `1.2ms`, `384 ns`. A number is kept as an integer and a power of ten until its
 //! unit is known, so that no digit of it is lost: an epoch in seconds with six decimals has more digits than an `f64`.

@@ -1,5 +1,5 @@
-//! Percentiles alone: `p50 = 1.2 ms, p99 = 9 ms`, as tools sum up what they measured, and the names under which they do.
-//! Used by `convert`, `input`, `spec` and others.
+//! Percentiles alone: `p50 = 1.2 ms, p99 = 9 ms`, as tools sum up what they measured, and the names under which they do. Readers that
+//! find percentiles instead of values fill a [`Percentiles`]; the spec of a service may name them directly. Pure.
 //!
 //! Readers of every format fill [`Percentiles`]; the service's fit makes a distribution of them. The mean and the standard
 //! deviation that may stand beside percentiles are kept to where it can be.

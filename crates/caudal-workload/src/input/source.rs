@@ -1,6 +1,5 @@
-//! The bytes of an input: a file, a pipe or standard input, gzip or zstd or neither, as they come.
-//! Every reader reads through it; the recogniser sees its head.
-//! Used by `convert`, `json`, `recognise` and others.
+//! The bytes of an input: a file, a pipe or standard input, gzip, zstd or plain, as they come. Compilation of a spec opens one for each
+//! file; the recogniser looks at its head, and a reader takes the rest. This is the only file of the crate that opens the user's inputs.
 //!
 //! A thread reads ahead ([`super::ahead`]), so that a request to stop is heard while a pipe is silent. The bytes that were read are not
 //! kept: memory does not grow with the file.

@@ -1,5 +1,5 @@
-//! The request to stop, which everything that reads an input asks now and then. The command sets its flag on Ctrl-C.
-//! Used by `json`, `logs`, `source` and others.
+//! The request to stop. The command registers its flag at its start, and sets it on Ctrl-C; every reader asks here now and then while it
+//! reads. One function pointer for the whole process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

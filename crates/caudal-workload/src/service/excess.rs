@@ -1,6 +1,5 @@
-//! The rest of requests that have been served for a while: the load of the lanes that they move on to.
-//! The search for lanes and the arithmetic of targets ask.
-//! Used by `sizes`.
+//! The remaining work of requests that have been served for a while, from which the load of lanes follows. The search for lanes asks for
+//! each cutoff. Pure.
 
 use statrs::function::erf::erfc;
 use statrs::function::gamma::gamma_ur;

@@ -1,6 +1,5 @@
-//! Suspicious facts about measured values. They are pointed out; nothing is ever dropped.
-//! Compilation of a file collects them, `caudal workload show` prints them.
-//! Used by `service`, `show`, `compile` and others.
+//! Suspicious facts about measured values. Compilation of a file collects them once, and `caudal workload show` and the command's notes
+//! print them; nothing is ever dropped. Pure.
 //!
 //! The rule for outliers, per class of at least 20 values: let the *bulk* be all but the largest
 //! max(5, n/1000) values (so for large classes it ends at the p99.9). A value is an outlier if it is more

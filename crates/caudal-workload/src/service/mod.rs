@@ -1,6 +1,5 @@
-//! Compiled service times: a weighted choice between simple shapes, or a sequence to replay.
-//! Specs compile into it; simulations, searches and reports take it.
-//! Used by `plot`, `show`, `summary` and others.
+//! Compiled service times: a weighted choice between simple shapes, or a sequence to replay. Specs compile into a [`Service`];
+//! simulations, searches and reports share it between threads. Immutable.
 
 mod excess;
 mod findings;

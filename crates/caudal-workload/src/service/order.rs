@@ -1,6 +1,5 @@
-//! The dispersion of the work of many rows in a row, which their order decides.
-//! Services that replay rows and findings about rows ask.
-//! Used by `findings`.
+//! The dispersion of the work of many rows in a row, which their order decides. Services that replay rows ask for it when they are made,
+//! and so do the findings about rows. Pure.
 
 use super::Sequence;
 

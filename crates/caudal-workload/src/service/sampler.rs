@@ -1,6 +1,5 @@
-//! Streams of demands, one a seed, drawn a batch at a time.
-//! The simulator and the schedules of measured runs draw from them.
-//! Used by `service`, `spec`, `compile` and others.
+//! The stream of demands of one seed. The simulator and the schedules of measured runs draw a batch at a time. It owns its random stream
+//! and touches nothing else.
 
 use std::sync::Arc;
 

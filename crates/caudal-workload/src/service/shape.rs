@@ -1,6 +1,5 @@
-//! The simple shapes that every workload is made of, with their exact moments, distribution and draws.
-//! Services and their samplers are weighted choices between them.
-//! Used by `service`, `excess`, `fitted` and others.
+//! The simple shapes that every workload is made of, with their exact moments, distribution and draws. A service is a weighted choice
+//! between them; its sampler calls the shape's draws for each request. Pure.
 
 use std::sync::Arc;
 

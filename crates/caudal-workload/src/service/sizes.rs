@@ -1,6 +1,5 @@
-//! Classes by size, for services that do not tell short and long requests apart.
-//! The search for lanes asks for a service with such classes.
-//! Used by `service` and `sampler`.
+//! Classes by size, for services that do not tell short and long requests apart. The search for lanes asks for a service with such
+//! classes; its sampler then assigns each request to one. Pure.
 
 use std::sync::Arc;
 

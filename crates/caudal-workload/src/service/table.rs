@@ -1,6 +1,5 @@
-//! Measured service times: sorted values, histogram buckets, and sequences that are replayed.
-//! Shapes hold them; compilation of files makes them.
-//! Used by `service`, `excess`, `fitted` and others.
+//! Tables of measured service times: sorted values, histogram buckets, and sequences that are replayed. Compilation of a file makes one,
+//! and a shape holds it and asks for its moments and draws. Immutable.
 
 use crate::rng::{Alias, below};
 

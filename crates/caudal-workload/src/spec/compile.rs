@@ -1,5 +1,5 @@
-//! Compilation of a spec into a [`Service`]: every number is checked here.
-//! The configuration, the named workloads and `caudal workload show` call it.
+//! Compilation of a spec into a [`Service`]: every number is checked here. The configuration calls it for each workload that it reads,
+//! `caudal workload show` for what it shows. It opens the files that a spec names.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
-//! Specs of service times, as policy files have them: a name, a distribution, a file or percentiles.
-//! The configuration holds a spec and compiles it.
-//! Used by `convert`, `show`, `compile` and others.
+//! Specs of service times, as policy files have them: a name, a distribution, a file or percentiles. The configuration parses one from
+//! `[workload]`, and compiles it when the file is read. Data only.
 
 mod compile;
 mod graphs;

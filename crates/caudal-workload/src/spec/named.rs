@@ -1,6 +1,5 @@
-//! Workloads with names, each with the source of its numbers.
-//! A spec that is a name is looked up here, and `caudal workload list` prints them.
-//! Used by `show` and `compile`.
+//! The workloads that have a name, each with the source of its numbers. Compilation looks up a spec that is a name, and `caudal workload
+//! list` prints them. A table of constants.
 
 use std::path::Path;
 

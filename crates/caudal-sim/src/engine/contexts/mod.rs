@@ -1,6 +1,6 @@
-//! Pools of workers that stay: lanes on all cores of a machine, from which nobody takes, and cores with hardware contexts, of which idle ones
-//! may steal ([`thieves`]).
-//! Used by `engine` and `thieves`.
+//! The loop of the engine for workers that are never granted or revoked: lanes on all cores of a machine, from which nobody steals, and
+//! cores with hardware contexts, of which idle ones may steal ([`thieves`]). The engine calls [`run`] or [`run_cores`] once a run, when
+//! `route` says so. It owns the run's state and touches nothing else.
 //!
 //! This is a loop of its own for two reasons. After every event the general loop checks whether a worker has to be flagged, granted,
 //! woken or stolen from; where none of that can happen, a request with lanes takes half of its time here. And contexts that share a
@@ -394,7 +394,7 @@ impl<'a, D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'a, D, M
         }
     }
 
-    /// Of the workers of one pool that have an event now, the one whose it is to act; `worker` is the first by name.
+    /// The worker of a pool that acts first, among those of this pool that have an event now; `worker` is the one with the least id.
     #[cold]
     fn first_by_tie(&self, worker: usize) -> usize {
         let site = &self.site;

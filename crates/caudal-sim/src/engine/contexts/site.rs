@@ -1,4 +1,5 @@
-//! The state of a loop of [`super`] without its disciplines: the clock, the workers, the tasks, the accounts. [`super`] calls it.
+//! The state of the loop for contexts without its disciplines: the clock, the workers, the tasks, the accounts. [`super`] calls its steps
+//! at each event, after a discipline has decided.
 
 use std::ops::Range;
 

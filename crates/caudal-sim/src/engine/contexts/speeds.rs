@@ -1,5 +1,5 @@
-//! How fast workers are: alone on their cores, or hardware contexts that share one.
-//! Used by `contexts`, `site` and `thieves`.
+//! The speed of a worker: that of a whole core, or of one of several hardware contexts that share a core. The loop asks whenever a worker
+//! begins or ends to work. Pure arithmetic.
 
 /// The speeds of the workers of a machine; `SHARED` tells at compile time whether they change at all.
 pub(super) trait Speeds {

@@ -1,5 +1,5 @@
-//! A task of pools that nobody takes from: one cache line.
-//! Used by `contexts`, `site` and `thieves`.
+//! A task of the loop for contexts, in one cache line. `site` makes one at each arrival, and the loop and its thieves move it between
+//! lanes. Data only.
 
 use crate::engine::kernel::tasks::Linked;
 

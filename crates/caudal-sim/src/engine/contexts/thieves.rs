@@ -1,5 +1,5 @@
-//! Contexts that search other pools for work, and take it: carrying out work stealing.
-//! Used by `contexts`.
+//! Work stealing between the pools of hardware contexts: contexts without work search other pools, and take tasks from them. The loop
+//! calls it when a context becomes idle and at the end of each check. It changes the loop's state only.
 //!
 //! A check of another pool is a cache miss, and so is moving tasks from there. The thief waits for memory meanwhile: it holds its context but
 //! uses no part of its core, as a task does that finds its caches cold. Thieves walk as on cores (`general::balance`), with an event for each

@@ -1,5 +1,5 @@
-//! All parallelism policies as one type, for combinations that are simulated seldom.
-//! Used by `built_in`.
+//! All parallelism policies as one type, matched at each call, for combinations that are simulated seldom: a copy of the loop for each of
+//! them would take too long to compile. `built_in` chooses it. Pure.
 
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{

@@ -1,5 +1,5 @@
-//! Hosts of requests that fork, with the policies that a file can name.
-//! Used by `engine`.
+//! The choice of a compiled loop for requests that fork, by the policies that a file names. The engine calls it once a run; it builds the
+//! policies and starts the loop of [`super`].
 
 use caudal_policy::parallelism::thresholds::Knowledge;
 use caudal_policy::parallelism::tuner::{Purpose, Tuner};

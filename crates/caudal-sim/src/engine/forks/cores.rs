@@ -1,5 +1,5 @@
-//! Cores of an application whose requests fork come and go: what the allocation policy sees, and carrying out what it asks for.
-//! Used by `forks`.
+//! The grants and revocations of cores for an application whose requests fork: what its allocation policy sees, and how its answer is
+//! carried out. The loop calls it at each tick, and when a worker finds nothing to do.
 //!
 //! A core that is here and finds nothing to do spins for as long as a walk over the other cores takes, and then asks. A core is given back
 //! only while nothing waits in the queue and nothing can be stolen, so a worker without a core has an empty deque.

@@ -1,5 +1,5 @@
-//! The workers' deques, and which of them have something to steal.
-//! Used by `forks` and `site`.
+//! The workers' deques of pieces of requests, and the set of those deques that have something to steal. The loop pushes and pops at each
+//! fork, join and steal. Data structure without policy.
 //!
 //! ```text
 //!   steal end                 own end

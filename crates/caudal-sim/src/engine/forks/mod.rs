@@ -1,5 +1,5 @@
-//! Requests that fork: a deque a worker, and a parallelism policy that says where a worker searches for its next task.
-//! Used by `built_in` and `cores`.
+//! The loop of the engine for requests that fork: a deque for each worker, and a parallelism policy that says where a worker searches for
+//! its next task. `built_in` starts it once a run. It owns the run's state and touches nothing else.
 //!
 //! What a worker does, and how long that takes:
 //!

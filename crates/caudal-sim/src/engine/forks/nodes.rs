@@ -1,5 +1,5 @@
-//! How far the nodes of each request are, in memory that requests hand on.
-//! Used by `requests`.
+//! The progress of each request through its graph: for each node, how many others it still waits for, in memory that completed requests
+//! hand on to new ones. `requests` keeps it, and asks at the end of each node which nodes are free.
 //!
 //! ```text
 //!   | request 0: 3 nodes, . | request 1: 1 | request 2: 2 |  .  .  .  .  |

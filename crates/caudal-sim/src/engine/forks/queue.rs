@@ -1,5 +1,5 @@
-//! The queue of all workers: requests that have not been admitted, and under processor sharing pieces whose slice was over.
-//! Used by `forks` and `site`.
+//! The queue of all workers in the loop for requests that fork: requests that have not been admitted, and under processor sharing pieces
+//! whose slice was over. The loop adds arrivals and interrupted pieces, and takes the next for a worker whose deque is empty.
 //!
 //! A request that waits for its first slice comes first, or waits behind the others, as
 //! [`ProcessorSharing`](caudal_policy::discipline::ProcessorSharing) says of tasks: a request that does not fork is served as there, to the

@@ -1,5 +1,5 @@
-//! Requests that have arrived and not completed, each with a graph.
-//! Used by `forks`, `deques`, `queue` and others.
+//! The requests that have arrived and not completed, each with its graph. The loop adds one at each arrival, asks it for pieces to run,
+//! and tells it which pieces are done. Data in memory.
 
 use std::sync::Arc;
 

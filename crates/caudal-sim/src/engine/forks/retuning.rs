@@ -1,5 +1,5 @@
-//! Thresholds that change while a system runs: from what completed lately, or from what an oracle knows.
-//! Used by `forks`, `built_in` and `site`.
+//! Thresholds of tail-control that change while a system runs: from what completed lately, or from what an oracle knows of the workload.
+//! The loop asks at the first arrival of each epoch. Pure, but for the completions that it remembers.
 
 use caudal_policy::Picos;
 use caudal_policy::parallelism::ClassTables;

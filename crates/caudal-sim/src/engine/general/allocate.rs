@@ -1,4 +1,5 @@
-//! Cores come and go: carrying out what an allocation policy asks for.
+//! Grants and revocations of cores in the general loop: it asks the allocation policy at each tick, and carries out the answer. `host`
+//! calls it at ticks, and when a core parks or arrives. It changes the host's state only.
 
 use caudal_policy::allocation::{Allocation, CoreDemand};
 use caudal_policy::dispatch::Dispatch;

@@ -1,5 +1,5 @@
-//! The accounting of the general host, as the marks of a run ask for it.
-//! Used by `allocate`, `cores` and `host`.
+//! The accounts of the general loop at the marks of a run: the cores' time up to now, booked before it is read. `host` and `allocate`
+//! call it at each mark and before a core changes its state.
 
 use super::core::Core;
 use super::scheduling::Scheduling;

@@ -1,5 +1,6 @@
-//! Walks of thieves, steals, flags and sheds: carrying out what a rebalance policy asks for.
-//! Used by `thieves` and `replay`.
+//! The moves of tasks between pools in the general loop: walks of thieves, steals, flags and sheds, as a rebalance policy asks for them.
+//! `host` calls it when a worker becomes idle and when a walk ends; `replay` takes the draws and targets from here, so that it decides
+//! alike.
 
 use caudal_policy::allocation::Allocation;
 use caudal_policy::dispatch::Dispatch;

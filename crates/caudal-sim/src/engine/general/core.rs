@@ -1,5 +1,5 @@
-//! The state that all parts of the general loop share: the clock, the workers, the tasks, the accounts.
-//! Used by `general`, `allocate`, `audit` and others.
+//! The state that all parts of the general loop share: the clock, the workers, the tasks, the accounts. `host` owns it and lends it to
+//! disciplines, `balance` and `allocate` for each of their steps.
 //!
 //! Events are totally ordered by (time, kind, worker): at one time arrivals come first, then tasks that
 //! were handed over, then workers by id, then ticks. All are kept as one `u64`, see [`tree`](crate::engine::kernel::tree).

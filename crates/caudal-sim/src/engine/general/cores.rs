@@ -1,5 +1,5 @@
-//! Which cores an application holds, and what an allocation policy sees of it. The host asks; `allocate` changes it.
-//! Used by `host`.
+//! The set of cores that an application holds, and the view of it that an allocation policy gets. `host` asks for it at ticks; `allocate`
+//! changes it. Data in memory.
 
 use std::cell::RefCell;
 

@@ -1,5 +1,5 @@
-//! The limit of small quanta: the workers of a pool shared out continuously.
-//! Used by `general`.
+//! The limit of small quanta (`quantum = 0`): the workers of a pool are shared out continuously among its tasks. The general loop takes
+//! it in place of a discipline with an event for each slice.
 //!
 //! Processor sharing gives all tasks of a pool the same rate, min(1, workers / tasks). Least attained
 //! service fills the tasks with the least service first, each at most at rate 1; equal tasks share. Both

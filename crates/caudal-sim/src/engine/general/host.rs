@@ -1,5 +1,5 @@
-//! The host: the event loop, and what happens at each kind of event.
-//! Used by `general`, `allocate`, `balance` and others.
+//! The host of the general loop: it takes the next event and carries out what that event asks for, arrivals and dispatch included.
+//! [`super`] makes one for each run and calls it once; it owns the run's state.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -239,7 +239,8 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Gener
         }
     }
 
-    /// The event of the first worker, whose key is `due`; of several that are due at its time, of the one whose it is to act.
+    /// The event of the worker with the least key, `due`. If several workers have an event at this time, the discipline's rule for ties chooses
+    /// the worker.
     #[inline(always)]
     fn at_due(&mut self, due: u64) {
         self.core.events += 1;
@@ -260,7 +261,7 @@ impl<'a, S: Scheduling, R: Rebalance, D: Dispatch, A: Allocation, O: Sink> Gener
         }
     }
 
-    /// Of the workers of one pool that have an event now, the one whose it is to act; `worker` is the first by name.
+    /// The worker of a pool that acts first, among those of this pool that have an event now; `worker` is the one with the least id.
     /// With thieves about it is always the first by name: where they stand at a time follows from that.
     #[inline(always)]
     fn first_of_ties(&self, worker: usize) -> usize {

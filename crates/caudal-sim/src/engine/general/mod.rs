@@ -1,5 +1,5 @@
-//! The general loop: any discipline, dispatch, rebalance and allocation policy of `caudal-policy`, or of a user's own crate.
-//! Used by `engine` and `lines`.
+//! The general loop of the engine, for any discipline, dispatch, rebalance and allocation policy of `caudal-policy`, or of a user's own
+//! crate. The engine starts it once a run, unless `route` names a faster loop; some short cuts are pools of this loop.
 //!
 //! | file | what |
 //! | --- | --- |

@@ -1,5 +1,5 @@
-//! Which pools are open to new requests, and how many unfinished ones each has.
-//! Used by `core`.
+//! The set of pools that are open to new requests, with the number of unfinished requests of each. `core` updates it at each arrival,
+//! completion and change of cores; dispatch policies choose by it.
 
 use caudal_policy::PoolId;
 use caudal_policy::dispatch::Shortest;

@@ -1,5 +1,5 @@
-//! The simulator's side of policies, driven by what a runtime has logged instead of by simulated time.
-//! Used by `replay`.
+//! The simulator's side of policies, driven by what a runtime has logged instead of by simulated time. `caudal_sim::replay` feeds it a
+//! log, one decision after the other, and compares the answers. No clock and no files here.
 //!
 //! Pools and views are the engine's own: [`Step`] with its lanes, [`PoolsSeen`] over the open pools, the order of walks and the draws
 //! of [`super::balance`]. What a simulation works out, a log says: how much service a task has received, whether it has

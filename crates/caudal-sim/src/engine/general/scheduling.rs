@@ -1,5 +1,5 @@
-//! How a host drives the disciplines of its pools.
-//! Used by `general`, `allocate`, `audit` and others.
+//! The trait between the host of the general loop and its pools: what the host asks of a pool at arrivals, ends of slices and steals.
+//! `step`, `fluid` and the short cuts `rings` and `lines` implement it; `host` calls it.
 
 use super::core::Core;
 use crate::engine::kernel::observe::Sink;

@@ -1,5 +1,5 @@
-//! When the machine takes cores away: a process of its own for each core, from streams of its own.
-//! Used by `host`.
+//! The stalls of the general loop, in which the machine takes a core away: a process of its own for each core, from streams of its own.
+//! `host` draws the next stall of a core when the last one ends.
 //!
 //! Stalls come at times that depend on the seed and the core alone, so that systems which are held against each other lose the
 //! same cores at the same times.

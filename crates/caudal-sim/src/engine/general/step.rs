@@ -1,5 +1,5 @@
-//! Pools under any [`Discipline`], an event for each slice.
-//! Used by `general` and `replay`.
+//! Pools under any [`Discipline`], with an event for each slice. The general loop has one for each run whose discipline no short cut
+//! covers; `replay` drives the same pools by a log.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,5 +1,5 @@
-//! The accounting of a run: where the time of the cores went, and how often what happened. Every loop of the engine keeps one.
-//! Used by `authors`, `experiment`, `row` and others.
+//! The accounts of a run: where the time of the cores went, and how often what happened. Every loop of the engine adds to one at each
+//! event; an experiment and the row of a point read it at the end. Data only.
 
 /// Core time by what it went to, in ps, and counts of what happened.
 #[derive(Clone, Copy, Debug, Default)]

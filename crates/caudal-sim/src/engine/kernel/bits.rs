@@ -1,5 +1,5 @@
-//! A set of small numbers with a fast "first", "next" and "n-th".
-//! Used by `machine`, `forks`, `contexts::site` and others.
+//! A set of small numbers with a fast "first", "next" and "n-th". The loops keep idle workers and open pools in it, and ask several times
+//! for each event. A data structure without other state.
 
 /// Numbers below 4096, as words and a summary of the words that are not zero.
 #[derive(Clone)]

@@ -1,5 +1,5 @@
-//! The workers' events when keys are counted from a later time: what every loop with a tree of events has to do then.
-//! Used by `contexts::site`, `forks::site` and `core`.
+//! The change of base of time in a tree of events: keys are counted from a later time when they grow too large. Every loop with a tree of
+//! events calls it before the next event would lie too far ahead.
 
 use super::keys::Keys;
 use super::tree::{NEVER, WinnerTree};

@@ -1,6 +1,5 @@
-//! Requests as a loop with events takes them in, one at a time: the key of the next arrival, the marks of the measured part,
-//! and the end of arrivals, after which a run drains.
-//! Used by `contexts`, `forks`, `host` and others.
+//! The intake of requests into a loop with events, one at a time: the key of the next arrival, the marks of the measured part, and the
+//! end of arrivals, after which a run drains. Every loop with events calls it when an arrival is due.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

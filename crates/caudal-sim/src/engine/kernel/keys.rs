@@ -1,5 +1,5 @@
-//! Events as one number each: when, and whose.
-//! Used by `contexts`, `forks`, `contexts::site` and others.
+//! The key of an event: one number that says when the event is due, and whose it is. Every loop makes its events of such keys and takes
+//! the least. Pure arithmetic.
 //!
 //! ```text
 //!   key = (time − base) << bits | worker        bits: enough for one id more than there are workers

@@ -1,5 +1,5 @@
-//! Cores that run long requests, over time: what others wait behind.
-//! Used by `step`, `lines` and `stealing`.
+//! The number of cores that run long requests, over time: what others wait behind. The loops `step`, `lines` and `stealing` tell it of
+//! each start and end of a long request, and the accounts read it.
 
 /// How many of some cores run long requests, and the integral of that over time.
 ///

@@ -1,5 +1,5 @@
-//! The events of a run that an observer is told: for timelines, and for tests that keep accounts of their own.
-//! Used by `engine`, `experiment`, `contexts` and others.
+//! The events of a run that an observer is told: for timelines, and for tests that keep accounts of their own. Every loop tells its
+//! observer at once; a run without an observer compiles to nothing here. The observer decides what it touches.
 
 use caudal_policy::discipline::lanes::Broken;
 

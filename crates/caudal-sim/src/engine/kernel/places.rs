@@ -1,5 +1,5 @@
-//! Pools as a dispatch policy sees them that reads no counts: for loops in which all pools are open all the time.
-//! Used by `contexts` and `stealing`.
+//! The pools as a dispatch policy sees them that reads no counts, for loops in which all pools are open all the time. `contexts` and
+//! `stealing` hand it to the policy at each arrival. Pure.
 
 use caudal_policy::PoolId;
 use caudal_policy::dispatch::Places;

@@ -1,5 +1,5 @@
-//! A run of the engine, as its callers ask for it, and what comes out.
-//! Used by `authors`, the crate's root, `engine` and others.
+//! The run of the engine as its callers ask for it, and its outcome. An experiment makes a [`Run`] for each replication; every loop takes
+//! one and returns an [`Outcome`]. Data, and the assembly of outcomes.
 
 use std::sync::atomic::AtomicBool;
 

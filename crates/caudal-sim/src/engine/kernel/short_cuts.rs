@@ -1,5 +1,5 @@
-//! Names of the engine's short cuts, so that a run can do without them.
-//! Used by `engine`, `experiment`, `route` and others.
+//! The names of the engine's short cuts, and the set of them that a run allows. An experiment allows all; a test leaves out one after the
+//! other, to show that no answer changes. Data only.
 
 /// A short cut by which some systems are simulated faster. None changes what comes out; [`ShortCut::Leaps`] counts less finely while it is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! The requests of a run, drawn a batch at a time.
-//! Used by `site`, `core`, `fluid` and others.
+//! The requests of a run, drawn from the workload's samplers a batch at a time. The loops take the next request from it at each arrival.
+//! It owns the samplers' streams and touches nothing else.
 
 use caudal_workload::{ArrivalSampler, Demand, ServiceSampler};
 

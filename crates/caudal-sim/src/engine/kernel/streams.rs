@@ -1,5 +1,5 @@
-//! The streams of randomness of a run, one for each purpose, so that no decision shifts the draws of another.
-//! Used by `contexts`, `forks`, `thieves` and others.
+//! The streams of randomness of a run, one for each purpose, so that no decision shifts the draws of another. Loops make their streams
+//! once, at the start of a run. Pure.
 
 use caudal_policy::random::hash;
 

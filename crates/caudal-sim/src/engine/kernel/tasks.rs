@@ -1,5 +1,5 @@
-//! Tasks in a slab, and queues of them as linked lists through it.
-//! Used by `site`, `task`, `allocate` and others.
+//! The slab that holds the tasks of a run, and queues of tasks as linked lists through it. The loops put a task in at arrival and take it
+//! out at completion. A data structure without other state.
 //!
 //! A slab grows to the most tasks that were ever in the system at once and is then reused: memory follows
 //! the backlog, not the number of requests.

@@ -1,5 +1,5 @@
-//! The event queue of workers: a winner tree (tournament) of one key a worker, see [`super::keys`].
-//! Used by `allocate`, `machine`, `turn` and others.
+//! The event queue of workers: a winner tree (tournament) of one key for each worker, see [`super::keys`]. Every loop sets a worker's key
+//! when its next event changes, and asks for the least. A data structure without other state.
 //!
 //! ```text
 //!                 keys[1]                       the least of all

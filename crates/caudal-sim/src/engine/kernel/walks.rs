@@ -1,5 +1,5 @@
-//! Thieves that check one queue after the other, without an event for each check.
-//! Used by `thieves`, `balance`, `core` and others.
+//! Thieves that check one queue after the other, without an event for each check. The general loop and the short cut for many thieves add
+//! idle workers to the ring, and ask which thief comes to a task first. A data structure without other state.
 //!
 //! Every check takes the same time P and all walks follow one fixed order, so thieves move in lockstep: on a ring
 //! of the held pools that rotates by one pool in every P, they stand still. A thief's place on that ring is

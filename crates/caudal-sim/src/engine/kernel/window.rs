@@ -1,5 +1,5 @@
-//! The part of a run that is measured: when it begins and ends, and what the accounts say of it.
-//! Used by `experiment`, `contexts`, `forks` and others.
+//! The part of a run that is measured: when it begins and ends, and what the accounts say of it. Every loop asks at marks and at each
+//! arrival; an experiment gives its length. Data in memory.
 
 use std::ops::Range;
 

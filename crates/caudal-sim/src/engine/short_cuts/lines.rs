@@ -1,5 +1,5 @@
-//! Pools whose tasks run to completion, first come first served: queues without a discipline to ask.
-//! Used by `engine`.
+//! The short cut for pools whose tasks run to completion, first come first served: queues without a discipline to ask. The engine puts
+//! such pools under the host of the general loop, when `route` says so.
 //!
 //! A worker finishes each task that it begins. So all waiting tasks are unstarted, every event of a running worker is a completion, and
 //! a thief may take any waiting task. [`Step`](crate::engine::general::step::Step) under

@@ -1,5 +1,5 @@
-//! Pools of one worker under processor sharing, by leaps: an event for each completion, none for quanta.
-//! Used by `engine`.
+//! The short cut for pools of one worker under processor sharing: an event for each completion, none for quanta. The engine puts such
+//! pools under the host of the general loop, when `route` says so.
 
 use caudal_policy::TaskId;
 use caudal_policy::discipline::ProcessorSharingConfig;

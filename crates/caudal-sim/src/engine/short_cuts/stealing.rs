@@ -1,5 +1,5 @@
-//! A queue a core, first come first served, work stealing, on the same cores all the time, without an observer.
-//! Used by `engine`.
+//! The short cut for work stealing: a first-come-first-served queue for each core, on the same cores all the time, without an observer.
+//! The engine calls [`run`] once a run, when `route` says so. It owns the run's state.
 //!
 //! These systems are simulated most when systems are compared. Here no task is ever stopped, no core is granted or revoked, and
 //! dispatch reads no counts. So a worker runs a task, walks, makes the last check of its walk because its own pool has got a task, or

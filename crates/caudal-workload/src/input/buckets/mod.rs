@@ -1,6 +1,5 @@
-//! Histograms: counts of values within bounds, as tools print them.
-//! Every reader of buckets collects them in [`Bins`].
-//! Used by `prometheus`, `ranges`, `redis` and others.
+//! Histograms: counts of values within bounds, as tools print them. Every reader of buckets fills a [`Bins`], and [`Bins`] turns them
+//! into values in the end. Pure.
 //!
 //! Where a value lies within its bucket is not in the file. Values are spread evenly there, or, where the file says the sum
 //! of all, so that their mean is the right one. What remains unknown is said as an interval

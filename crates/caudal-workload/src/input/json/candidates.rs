@@ -1,5 +1,5 @@
-//! Candidates in a JSON value: everything that may be the times that are meant, each with its path. The choice among them is made elsewhere.
-//! Used by `choosing`.
+//! The candidates in a JSON value: everything that may be the times that are meant, each with its path. `choosing` asks once for each
+//! document and chooses among them. Pure.
 
 use serde_json::Value;
 

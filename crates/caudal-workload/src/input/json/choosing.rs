@@ -1,6 +1,5 @@
-//! The choice among the candidates in JSON of an unknown writer: by what the user says, or by what is likely; else the question
-//! which. Called where no writer is known.
-//! Used by `json`.
+//! The choice among the candidates in JSON of an unknown writer: by what the user says, or by what is likely; else the user is asked
+//! which. The reader of JSON calls it where no known writer fits. Pure.
 
 use std::collections::BTreeSet;
 

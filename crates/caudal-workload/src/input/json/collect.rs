@@ -1,6 +1,5 @@
-//! Times and percentiles as they are found, and what they are taken for in the end: for lines of objects and for the chosen
-//! candidates alike.
-//! Used by `choosing`, `lines` and `writers`.
+//! The collection of times and percentiles while JSON is read, and what they are taken for in the end. `lines`, `choosing` and `writers`
+//! add what they find and finish it once. It keeps the times in memory.
 
 use serde_json::Value;
 

@@ -1,6 +1,5 @@
-//! The conditions of `--where` on JSON: which objects are meant, by the values of their keys.
-//! Readers of JSON and of lines of it apply them.
-//! Used by `json`, `choosing`, `collect` and others.
+//! The conditions of `--where` on JSON: which objects are meant, by the values of their keys. `lines` and `choosing` ask for each object,
+//! and refuse the file in the end if a condition left nothing. Pure, but for its counts.
 
 use serde_json::Value;
 

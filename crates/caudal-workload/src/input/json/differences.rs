@@ -1,5 +1,5 @@
-//! Objects that say when they began and ended, but not how long they took: the difference is added, before times are looked for.
-//! Used by `json` and `lines`.
+//! Objects that say when they began and ended, but not how long they took: the difference is added to each. The reader of JSON does so
+//! before it looks for times, and `lines` for each line. Pure.
 
 use serde_json::Value;
 

@@ -1,6 +1,5 @@
-//! Families of statistics in one object: `mean_ttft_ms` and `p99_ttft_ms` are of one, `p99_tpot_ms` is of another.
-//! The search for candidates and the choice among them ask.
-//! Used by `json`, `candidates`, `choosing` and others.
+//! Families of statistics in one object: `mean_ttft_ms` and `p99_ttft_ms` are of one, `p99_tpot_ms` is of another. The search for
+//! candidates groups by it, and the choice among them names the families in its question. Pure.
 
 use serde_json::{Map, Value};
 

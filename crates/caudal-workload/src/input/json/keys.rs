@@ -1,6 +1,5 @@
-//! Where in an object its time is: by the names of its keys, and by what most objects of an array have there. Asked for arrays of
-//! objects and for lines of them.
-//! Used by `candidates`, `differences` and `lines`.
+//! The keys under which an object has its time: by their names, and by what most objects of an array have there. `candidates` asks for
+//! arrays of objects, and `lines` for lines of them. Pure.
 
 use std::collections::BTreeSet;
 

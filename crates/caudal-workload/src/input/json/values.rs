@@ -1,5 +1,5 @@
-//! What a JSON value says by itself: its text, its number, its time, its statistics. Every other file of the reader of JSON asks.
-//! Used by `candidates`, `choosing`, `collect` and others.
+//! The meaning of a JSON value by itself: its text, its number, its time, its statistics. The other files of the reader of JSON ask here
+//! for each value. Pure.
 
 use serde_json::{Map, Value};
 

@@ -1,6 +1,5 @@
-//! Which of the several things that a report has percentiles of is meant: parts with headings and names in front of statistics.
-//! The reader of reports asks; the answer is the user's column, or a question.
-//! Used by `reports`.
+//! The choice among several things that a report has percentiles of: parts with headings, and names in front of statistics. The reader of
+//! reports asks once; the answer is what the user's column says, or a question to the user. Pure.
 
 use super::Points;
 use super::lines::points;

@@ -1,6 +1,5 @@
-//! The statistics that one line of a report states, in the forms in which load generators write them. Called for every line by the
-//! reader of reports.
-//! Used by `reports`, `families` and `rows`.
+//! The statistics that one line of a report states, in the forms in which load generators write them. The reader of reports calls it for
+//! every line, and `rows` for averages. Pure.
 
 use crate::input::number::{Number, Style};
 use crate::input::percentiles::{Statistic, unit_of_name};

@@ -1,6 +1,5 @@
-//! Reports that load generators print for people, with percentiles in lines and rows: wrk, ab, fio, memtier, sockperf and their
-//! like. Called for a text in which the recogniser finds percentiles ([`holds_percentiles`]).
-//! Used by `recognise` and `families`.
+//! The reader of reports that load generators print for people, with percentiles in lines and rows: wrk, ab, fio, memtier, sockperf and
+//! their like. The recogniser calls it for a text in which it finds percentiles ([`holds_percentiles`]). Pure: bytes in, percentiles out.
 
 mod families;
 mod lines;

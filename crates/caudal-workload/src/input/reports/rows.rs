@@ -1,6 +1,5 @@
-//! Statistics that stand in rows below their names, in drawn tables and in averages of their own. Called for a whole text by the
-//! reader of reports.
-//! Used by `reports`.
+//! The statistics of a report that stand in rows below their names, in drawn tables and in averages of their own. The reader of reports
+//! calls it for a whole text, before it goes through the lines. Pure.
 
 use super::lines::Point;
 use crate::input::number::{Number, Style};

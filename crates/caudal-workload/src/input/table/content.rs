@@ -1,5 +1,5 @@
-//! What the rows of a table hold, row by row: values, buckets, percentiles, points. The reader adds every row and then finishes.
-//! Used by `input::table` and `finish`.
+//! The content of a table's rows: values, buckets, percentiles or points. The reader adds one row after the other, and `finish` takes the
+//! content when there are no more. It keeps the values in memory.
 
 use super::fields::{count, interval, is_endless, share};
 use super::layout::{Layout, Shape, named};

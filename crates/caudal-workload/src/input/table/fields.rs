@@ -1,5 +1,5 @@
-//! Fields of a table that are no times: intervals, counts, shares, bounds without an end.
-//! Used by `content` and `finder`.
+//! The fields of a table that are no times: intervals, counts, shares, bounds without an end. `content` parses each such field by it, and
+//! `finder` asks what a field looks like. Pure.
 
 use crate::error::RowProblem;
 use crate::input::number::looks_like_one;

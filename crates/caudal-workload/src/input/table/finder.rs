@@ -1,6 +1,5 @@
-//! A table whose columns are to be found: their names, and what the fields of a column look like. The files beside this one decide by it.
-//! beside this one decide by it.
-//! Used by `input::table`, `asking`, `columns` and others.
+//! A table whose columns are to be found: their names, and what the fields of a column look like. `columns`, `units` and `asking` decide
+//! by it which column holds the times. Pure; it sees the sample at the beginning of the table only.
 
 use super::fields::interval;
 use super::layout::Role;

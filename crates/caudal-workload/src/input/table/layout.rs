@@ -1,5 +1,5 @@
-//! The meaning of every column of a table, once it is known: the finder of columns makes a [`Layout`], the reader of rows goes by it.
-//! Used by `input::table`, `asking`, `columns` and others.
+//! The meaning of every column of a table, once it is known. `columns` makes a [`Layout`], and the reader of rows and `content` go by it
+//! for each row. Data only.
 
 use super::records::Record;
 use super::shares::Points;

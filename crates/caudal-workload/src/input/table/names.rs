@@ -1,6 +1,5 @@
-//! The vocabulary of names of columns and of rows: of arrivals, of counts, of classes, of sums. The finder of columns and the reader of
-//! rows ask.
-//! Used by `logs`, `asking`, `columns` and others.
+//! The vocabulary of names of columns and of rows: of arrivals, of counts, of classes, of sums. `columns` and the reader of logs look up
+//! each name, and `content` the name of each row. Pure.
 
 use crate::input::shorten;
 use crate::input::unit::{Said, Unit, words};

@@ -1,6 +1,5 @@
-//! Known writers of tables, and the meaning of their columns.
-//! The finder of columns asks first whether one of them wrote the table.
-//! Used by `columns`, `percentile_columns` and `units`.
+//! The known writers of tables, and the meaning of their columns. `columns` asks first whether one of them wrote the table, and `units`
+//! in which unit it writes. A table of constants.
 //!
 //! One entry a writer. A table is a writer's if its header has all names of `signature`, or, where it has no header, if its
 //! first rows look as the writer's do.

@@ -1,5 +1,5 @@
-//! The rows of a table that are wanted, one after the other, with their places for errors. The reader of values asks for the next.
-//! Used by `input::table`.
+//! The rows of a table that are wanted, one after the other, with their places for errors. The reader of a table asks for the next row
+//! until there is none; rows that `--where` leaves out are counted here.
 
 use super::layout::{Layout, Shape};
 use super::records::{Record, Records};

@@ -1,6 +1,5 @@
-//! The beginning of a table: what separates its fields, whether it has a header, how it writes numbers.
-//! The finder of columns decides by it.
-//! Used by `recognise`, `input::table`, `finder` and others.
+//! The beginning of a table: what separates its fields, whether it has a header, how it writes numbers. The recogniser takes the sample
+//! of an input, and the finder of columns decides by it. Pure.
 
 use csv::ByteRecord;
 

@@ -1,5 +1,5 @@
-//! The separator between the fields of a table: the sample finds it out, and the reader of rows goes by it.
-//! Used by `graphs`, `recognise`, `columns` and others.
+//! The separator between the fields of a table. The sample finds it out once, and the reader of rows and of graphs splits lines by it.
+//! Data only.
 
 /// The separator between two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

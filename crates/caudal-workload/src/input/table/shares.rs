@@ -1,6 +1,5 @@
-//! Distributions as tables: a value, and the share of what is up to it, beyond it, or of just this value.
-//! The finder of columns asks.
-//! Used by `columns`, `finish` and `layout`.
+//! Distributions as tables: a value, and the share of what is up to it, beyond it, or of just this value. `columns` asks whether a table
+//! is one; `finish` makes the distribution. Pure.
 
 use super::sample::Sample;
 

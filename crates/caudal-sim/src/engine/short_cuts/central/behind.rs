@@ -1,5 +1,5 @@
-//! Time that requests wait behind long ones.
-//! Used by `central`.
+//! The time that requests wait behind long ones, for the short cut of one central queue, which has no events to count it at. [`super`]
+//! calls it for each batch of requests that has started.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! The cores: which is free first, and when requests start on them.
-//! Used by `central`.
+//! The cores of the short cut for one central queue: which is free first, and when requests start on them. [`super`] gives it a batch of
+//! arrivals at a time; few cores are kept sorted in vectors (`sorted`), more in a tree.
 
 use super::sorted::{self, Batch, Columns, Free};
 use crate::engine::kernel::keys::Keys;

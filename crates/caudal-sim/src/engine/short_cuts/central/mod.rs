@@ -1,5 +1,5 @@
-//! One queue, first come first served, on the same cores all the time, without an observer: by starts.
-//! Used by `engine` and `behind`.
+//! The short cut for one first-come-first-served queue on the same cores all the time, without an observer: each request is given its
+//! start, without events. The engine calls [`run`] once a run, when `route` says so. It owns the run's state.
 //!
 //! Here a request that starts is never stopped, and requests start in the order in which they arrive. So each takes
 //! the core that is free first, as soon as both are there (Kiefer and Wolfowitz's recursion), and then all is known

@@ -1,5 +1,5 @@
-//! When requests start, by the times at which cores are free, in order, in the registers of the processor.
-//! Used by `central` and `cores`.
+//! The starts of requests, from the times at which cores become free, kept in order in the registers of the processor. `cores` calls it
+//! for each batch where the cores are few. It has unsafe code: functions compiled for AVX2, called after a check of the processor.
 //!
 //! A request takes the core that is free first; what it makes of that core's time goes back to its place. In a list
 //! that is in order, all of this is the same comparison in every place at once:

@@ -1,5 +1,5 @@
-//! Thieves in columns of 32-bit numbers, and the loops over them.
-//! Used by `few`.
+//! The columns of 32-bit numbers in which `few` keeps its thieves, and the loops over them. `few` calls them whenever the first thief is
+//! to be found anew. They call functions compiled for AVX2, after a check of the processor.
 //!
 //! The loops are plain, for the compiler to turn into vectors: of four numbers where it may assume nothing of the
 //! processor, of eight where AVX2 was found when the columns were made.

@@ -1,5 +1,5 @@
-//! Up to 64 thieves that walk past each other's queues, without an event for each check, or even for each walk.
-//! Used by `stealing`.
+//! Up to 64 thieves that walk past each other's queues, without an event for each check, or even for each walk. The loop of `stealing`
+//! takes them where there are few workers, and asks which thief comes to a task first.
 //!
 //! All walks go through one fixed order of pools, and each check takes the same time P, so where a thief is follows
 //! from when its walk began and where that started. While no pool has tasks for thieves these places are not computed.

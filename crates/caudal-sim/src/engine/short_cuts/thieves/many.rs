@@ -1,5 +1,5 @@
-//! Any number of thieves, on the rotating ring of [`Walks`].
-//! Used by `stealing`.
+//! Any number of thieves, on the rotating ring of [`Walks`]. The loop of `stealing` takes them where there are more than 64 workers, and
+//! asks for the next event of a thief.
 //!
 //! For each pool with tasks, the loop stores which thief steals from it next. That thief *claims* the pool: it comes to the pool
 //! first without passing another pool with tasks, where it would stop. So there is at most one claim for each pool and for each

@@ -1,5 +1,5 @@
-//! Workers that check each other's queues for tasks to steal: where they are, and which of them comes to a task first.
-//! Used by `stealing`, `few` and `many`.
+//! The trait of workers that check each other's queues for tasks to steal: where they are, and which of them comes to a task first. The
+//! loop of `stealing` calls it at each arrival and each event of a thief.
 //!
 //! [`few`] works that out for all of up to 64 at once, each time that somebody has to know; [`many`] keeps them in
 //! order, on the rotating ring of [`walks`](crate::engine::kernel::walks). The host that does all else is [`mod@super::stealing`].
