@@ -9,6 +9,9 @@ use crate::source::SourceFile;
 const INTRO: &str = "\
 # What the command prints and writes
 
+This page is for people who read what `caudal` prints, or who write programs that do. It has the answers on a screen, exit codes,
+results directories, and every key of a row.
+
 Data goes to stdout, progress and errors to stderr. `--json` prints one object a line instead of a table:
 `caudal sim` a row a point, `caudal plan` one plan, `caudal compare` one comparison, `caudal top` a sample an interval,
 `caudal systems` and `caudal workload list` an entry a line.
@@ -19,7 +22,7 @@ Data goes to stdout, progress and errors to stderr. `--json` prints one object a
 carries and costs and how sure that is, then a few lines to compare, what their words and marks mean, and why. `--explain` adds
 everything else: all systems, what was tuned from what, all reasons; the report has it, too. A plan or a search for lanes that
 is asked again with `--explain` simulates nothing anew. On a narrower terminal lines are broken earlier, and the columns that matter
-least are left out, which is said. Without a terminal, or where `NO_COLOR` is set, the same text has no colours. Times that people
+least are left out; a line below the table says so. Without a terminal, or where `NO_COLOR` is set, the same text has no colours. Times that people
 read are in ns, µs, ms and s; what is typed may have `us` for `µs`.
 
 The lines that `caudal plan` compares:
@@ -37,7 +40,7 @@ ForkJoinPool do with requests that are much shorter than their time slices. A se
 | bound | the reference line that gets furthest: nobody can build it, it says how much there is to gain |
 | nearest | instead of the first three, where nothing meets the targets: what comes closest |
 
-Where several fall to one system, it has one line, and that is said.
+If one system has several of these roles, it has one line, and the text below the table says so.
 
 ## Exit codes
 ";
@@ -55,7 +58,7 @@ three are `null` where there is nothing to estimate, as the latency of an overlo
 the estimates `mean`, one for each of `measure.percentiles` (`p50`, `p99`, `p99.9`, …), and `max`, the largest
 value that was seen, which has no interval.
 
-What a row is about is the steady state: how long replications are follows from how long the system remembers its empty
+A row is about the steady state: how long replications are follows from how long the system remembers its empty
 start (its work, each of its queues, its lanes, its dispatcher), and `steady` says whether they were long enough and whether
 the data agree, as no backlog grew any more. Where the rate of arrivals follows a cycle, or service times are rows in their
 order (`replay`), replications measure whole cycles or passes; where `measure.stop.max_requests` holds less than one, they

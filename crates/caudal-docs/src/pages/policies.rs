@@ -24,12 +24,15 @@ const SECTIONS: [&str; 6] =
 const INTRO: &str = "\
 # Policies
 
+This page is for people who choose policies for [a system file](file-format.md), or who want to know what a plan has chosen. It says
+of each policy what it does, when it helps and when it hurts. Words are explained in [the glossary](glossary.md).
+
 A system is a choice of *pools* and of a policy at each *decision point*. A pool is a set of workers that
 share queues: `pools = 1` is a central queue, `\"per-core\"` one queue a core, `[13, 2, 1]` pools of that many
 cores. Every parameter may be a list; all combinations are then simulated. Where a policy is written by its
 name alone, as in `dispatch = \"random\"`, its parameters have their defaults.
 
-What of a request can be done in parallel, `workload.dag` says; of a request of which it says nothing, nothing can.
+`workload.dag` says which parts of a request can be done in parallel. Without it, a request is one task on one core.
 ";
 
 /// A policy's documentation.

@@ -7,8 +7,11 @@ use crate::markdown::{code, table};
 const INTRO: &str = "\
 # Systems by name
 
-`preset = \"NAME\"` in `[system]` starts from one of these; other keys change it. `caudal systems NAME` prints
-one as a file. A *deployable* system can win a plan, the others are reference lines: what nobody can build.
+This page is for people who want to simulate a published system, or to know what a name in a plan's table stands for.
+The policies that it combines are in [policies](policies.md).
+
+`preset = \"NAME\"` in `[system]` of [a file](file-format.md) starts from one of these; other keys change it. `caudal systems NAME` prints
+one as a file. A *deployable* system can win a plan; the others are reference lines, which nobody can build.
 *Dedicated* cores (a dispatcher, an IOKernel) serve no requests; a plan counts them in the machine's total.
 Numbers marked **ours** are in no paper.
 

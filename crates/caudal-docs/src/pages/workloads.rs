@@ -8,8 +8,11 @@ use crate::markdown::table;
 const INTRO: &str = "\
 # Workloads by name
 
-`service = \"NAME\"` in `[workload]`, or `--workload NAME` on the command line. `caudal workload show NAME` draws
-one. Times are service times: what a request takes alone, on a core without instrumentation. All numbers
+This page is for people who have no service times of their own yet, or who want to simulate what a paper simulated. To measure
+your own service, read [measure your service](../guides/measure-your-service.md).
+
+Write `service = \"NAME\"` in `[workload]` of [a file](file-format.md), or `--workload NAME` on the command line. `caudal workload
+show NAME` draws one. Times are service times: what a request takes alone, on a core without instrumentation. All numbers
 below are exact moments and percentiles of the distribution, none is sampled. SCV is the squared coefficient
 of variation; *work* is the share of the core time that a class takes.
 ";
