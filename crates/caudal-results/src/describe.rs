@@ -1,5 +1,5 @@
-//! A system in words, and how many there are of something.
-//! Used by `lanes`, `plan`, `plan_table` and others.
+//! A system in words, for notes and reports, and numbers with their nouns. `answers` describes each system of a plan by it; `caudal sim`,
+//! `check` and `compare` say what they are about to simulate. Pure.
 
 mod parallelism;
 
