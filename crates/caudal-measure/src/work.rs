@@ -1,6 +1,5 @@
-//! Synthetic work: a number of iterations, never a time.
-//! Contestants run it as the requests' work.
-//! Used by `contestant` and `calibrate`.
+//! Synthetic work: a number of iterations, never a time. Contestants run it as the work of each request, after a calibration. It spins on
+//! the calling thread and logs gaps.
 //!
 //! ```text
 //! job      chunk                         chunk                         chunk

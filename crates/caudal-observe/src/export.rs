@@ -1,5 +1,4 @@
-//! Histograms of the runtime for tools that read HdrHistogram.
-//! Used by `hlog`.
+//! The conversion of the runtime's histograms to those of HdrHistogram. `hlog` calls it for each class of a snapshot. Pure.
 
 use caudal_rt::histogram::Histogram;
 
