@@ -1,11 +1,12 @@
 //===- Plugin.cpp - How compilers and linkers find the pass -------------------------------------------------------===//
 //
-// The entry of the plugin: registers the pass where compilers and linkers look for it. Called by LLVM, when it loads the
-// plugin.
+// The entry of the plugin: it registers the pass where compilers and linkers look for it. LLVM calls it when it loads the
+// plugin. It reads the options, from the command line or from the file beside the plugin.
 //
-// The pass runs at the end of optimisation: in a compilation of its own, after thin LTO's import, or at the end of full
-// LTO. Before a link that optimises again functions are only marked (Marks.h). Those whose names matter are kept apart in
-// front of the inliner (KeepNames.h). `opt -passes='caudal-probes<mode=flag>'` runs it by name.
+// The pass runs at the end of optimisation: in a compilation without link-time optimisation, after the import of thin LTO, or at
+// the end of full LTO. In a compilation before a link that optimises again, functions are only marked (Marks.h). Functions whose
+// names matter are kept from being inlined, which has to be done before the inliner runs (KeepNames.h). For tests,
+// `opt -passes='caudal-probes<mode=flag>'` runs the pass by name.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #include "emit/Gaps.h"

@@ -1,8 +1,9 @@
-//===- Strategy.h - How a module's functions get probes -----------------------------------------------------------===//
+//===- Strategy.h - Interface of strategies that put probes into functions ----------------------------------------===//
 //
-// Pass.cpp walks the module, callees before callers, and hands each group of functions to a strategy: that of bounded probes
-// (Bounded.h), or a baseline to compare with (baselines/CompilerInterrupts.h). What is the same for all stays in Pass.cpp: which
-// functions have probes, and loops with places for them.
+// A strategy decides where the functions of a module get probes. Pass.cpp makes one strategy for each module: the strategy of
+// bounded probes (Bounded.h), or a baseline to compare it with (baselines/CompilerInterrupts.h). Pass.cpp then calls the
+// strategy's methods for each group of functions that call each other, callees before callers. The choice of functions that get
+// probes and the blocks around loops are the same for all strategies, so they stay in Pass.cpp. A strategy changes the module only.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_STRATEGY_H
@@ -34,9 +35,9 @@ public:
   Analyses analysesOf(llvm::Function &function) const;
   /// Drops what is cached of `function`, if it `hasChanged`.
   void changed(llvm::Function &function, bool hasChanged = true) const;
-  /// Gives loops blocks of their own before and after, where probes can stand.
+  /// Gives each loop a block before it and a block after it, in which probes can be placed.
   void prepareLoops(llvm::Function &function) const;
-  /// The same, if `hasChanged`: what a transformation has made of loops has no such blocks.
+  /// Prepares the loops anew if `hasChanged`: loops that a transformation has made have no such blocks.
   void loopsChanged(llvm::Function &function, bool hasChanged) const {
     changed(function, hasChanged);
     if (hasChanged)
@@ -55,13 +56,13 @@ public:
   virtual void prepare(Component &component) = 0;
   /// Plans, in the order of `component`. Changes nothing.
   virtual std::vector<Plan> plan(Component &component) = 0;
-  /// Before the insertion of a function's plan, which it may still change.
+  /// Called before the insertion of a function's plan, which it may still change.
   virtual void beforeInsertion(llvm::Function &, Plan &, const Component &) {}
   /// Writes the probes of a function's plan.
   virtual void insert(llvm::Function &function, const Plan &plan, ProbeWriter &writer);
-  /// After the insertion of a component's plans. `spending`: the probes that were written, by function.
+  /// Called after the insertion of a component's plans. `spending`: the probes that were written, by function.
   virtual void afterInsertion(Component &, llvm::ArrayRef<Plan>, std::vector<Spending>) {}
-  /// When all components have their probes.
+  /// Called when all components have their probes.
   virtual void finish(std::vector<Component> &) {}
 };
 

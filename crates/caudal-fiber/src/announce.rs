@@ -1,5 +1,5 @@
-//! Switches of stacks, announced to the sanitizers, which take a thread for one sequence of accesses on one stack.
-//! Each start, switch and end of a coroutine calls it; without a sanitizer its functions are empty.
+//! The announcements of stack switches to the sanitizers, which take a thread for one sequence of accesses on one stack. `coroutine`
+//! calls it before and after each switch; without a sanitizer it compiles to nothing.
 //!
 //! To ThreadSanitizer a coroutine is a *fiber*, with a history of its own: without that it would see accesses of a coroutine that
 //! has moved, and those of its next worker, as one thread's. Each switch says, just before the stack changes, who goes on.

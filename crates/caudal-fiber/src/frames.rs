@@ -1,4 +1,5 @@
-//! Frames of a coroutine's stack, walked in a signal handler, and the names of their functions. Called for overflows and stuck workers.
+//! The frames of a coroutine's stack, walked in a signal handler, and the names of their functions. The report of an overflow calls it,
+//! and so does the runtime's watchdog for stuck workers. It allocates nothing, because a signal handler may not.
 
 use std::ffi::c_void;
 use std::fmt::{self, Write};

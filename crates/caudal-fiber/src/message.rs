@@ -1,4 +1,5 @@
-//! Messages to standard error, each whole in one system call: for reports of overflows, and for the runtime above.
+//! A message to standard error, written whole in one system call. The report of an overflow writes by it in a signal handler, and so does
+//! the runtime above. It allocates nothing.
 //!
 //! Not by `eprintln!`, which writes a message in pieces, so that those of other threads come between, and under a lock: a request
 //! that was pre-empted, a thread that a fork has left behind, or what a signal handler has interrupted may hold it.

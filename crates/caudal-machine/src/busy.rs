@@ -1,5 +1,5 @@
-//! The use of the processors by others: by other threads, and by other machines under the same hypervisor.
-//! Calibrations and fidelity runs warn by it.
+//! The use of the processors by others: by other threads, and by other machines under the same hypervisor. Calibrations and fidelity runs
+//! look before and after they measure, and warn. It reads `/proc`.
 
 use serde::Serialize;
 

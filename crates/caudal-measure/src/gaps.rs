@@ -1,5 +1,5 @@
-//! Gaps: times in which code that never waits did not run.
-//! Work and generators log them, filters drop the requests that they touched.
+//! Gaps: times in which code that never waits did not run. Synthetic work and generators log them while a measurement runs, and the
+//! filter drops the requests that they touched. Data in memory.
 
 /// The length in ns from which on a gap counts: longer than anything that the code itself does between two readings.
 pub const GAP_NS: u64 = 2_500;

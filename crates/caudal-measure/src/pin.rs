@@ -1,5 +1,5 @@
-//! The processor on which a thread runs, and its priority.
-//! Contestants and calibrations pin their threads.
+//! The processor on which a thread runs, and its priority. Contestants and calibrations pin their threads before they measure. It makes
+//! system calls that change the calling thread only.
 
 use std::fmt;
 use std::io;

@@ -1,6 +1,5 @@
-//! Stalls of the machine: how often, how long, what share of the time.
-//! The calibration of a machine measures by it.
-//! Trace filters count with it what a run has met.
+//! The stalls of the machine: how often, how long, what share of the time. The calibration of a machine calls [`stalls`], which spins on
+//! the given processors and logs gaps; the filter summarises what a run logged.
 
 use crate::clock::{self, Tsc};
 use crate::gaps::{GAP_NS, Gap, GapLog};

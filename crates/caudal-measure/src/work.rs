@@ -1,5 +1,5 @@
-//! Synthetic work: a number of iterations, never a time.
-//! Contestants run it as the requests' work.
+//! Synthetic work: a number of iterations, never a time. Contestants run it as the work of each request, after a calibration. It spins on
+//! the calling thread and logs gaps.
 //!
 //! ```text
 //! job      chunk                         chunk                         chunk

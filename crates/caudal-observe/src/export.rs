@@ -1,5 +1,4 @@
-//! Histograms of the runtime for tools that read HdrHistogram.
-//! The interval log is written with it.
+//! The conversion of the runtime's histograms to those of HdrHistogram. `hlog` calls it for each class of a snapshot. Pure.
 
 use caudal_rt::histogram::Histogram;
 

@@ -1,5 +1,5 @@
-//! A snapshot as an HdrHistogram interval log (`.hlog`): one interval, a tag a class, values in nanoseconds.
-//! The runtime's socket answers `caudal top --hlog` with it, and a program may write one of its own runtime.
+//! A snapshot as an HdrHistogram interval log (`.hlog`): one interval, a tag for each class, values in nanoseconds. The socket answers
+//! with it when a client asks, for `caudal top --hlog`. It returns text.
 //!
 //! `caudal plan --workload FILE.hlog` reads what [`Metric::Service`] writes.
 

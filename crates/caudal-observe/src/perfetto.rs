@@ -1,4 +1,5 @@
-//! A recording as a Perfetto trace: for [`Draw`](crate::Draw).
+//! A recording of a runtime as a Perfetto trace. [`Draw`](crate::Draw) calls it when a recording is done. It writes to the caller's
+//! writer.
 
 use std::collections::HashMap;
 use std::io::Write;

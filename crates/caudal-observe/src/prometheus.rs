@@ -1,5 +1,5 @@
-//! A snapshot in Prometheus' text format (version 0.0.4).
-//! `caudal top --prometheus` prints it, and a program may serve it on a port of its own.
+//! A snapshot in Prometheus' text format (version 0.0.4). A program with a metrics page asks for it at each scrape, and the socket when a
+//! client asks. It returns text.
 //!
 //! Times are in seconds, as that world has it. A bucket's bound lies within one of the runtime's own, narrower buckets: those
 //! values count as below it, so a count is off by at most what lies within 3 % of the bound.

@@ -1,4 +1,5 @@
-//! Errors of writing timelines and histograms.
+//! Errors of writing timelines and histograms. `timeline` and `hdr` return them to `caudal-results` and `caudal-observe`, which say for
+//! which file.
 
 use thiserror::Error;
 

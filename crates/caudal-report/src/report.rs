@@ -1,4 +1,5 @@
-//! The report: one HTML file that answers the question and shows why.
+//! The report: one HTML file that answers the question and shows why. The commands `sim`, `plan`, `lanes`, `threshold` and `break-even`
+//! fill one when their results are there. It returns text; others write the file.
 
 use indexmap::IndexMap;
 use minijinja::value::Serde;

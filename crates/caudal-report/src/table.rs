@@ -1,5 +1,5 @@
-//! The table of systems: how much load each one carries within the targets, or on how few cores.
-//! Used by `report` and `waits`.
+//! The table of systems in a report: how much load each one carries within the targets, or on how few cores. The report makes it of its
+//! rows once; `waits` takes the systems' names from it. Pure.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Which charts a set of rows makes: tail against load and cores, slowdown, efficiency against tail.
-//! Used by `report`, `table` and `waits`.
+//! The charts that a set of rows makes: tail against load and cores, slowdown, efficiency against tail. The report asks once for all of
+//! its rows. Pure.
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Why a tail is what it is: where requests wait, by cause, for all systems at one load.
-//! Used by `report`.
+//! The chart of where requests wait, by cause, for all systems at one load: why a tail is what it is. The report makes it at the load of
+//! the answer. Pure.
 //!
 //! Causes add up. A row's `behind_long` is a part of its `queued`, and nobody knows it under preemption; so where any
 //! system has it, queueing is shown as two causes, [`BEHIND_LONG`] and [`OTHER_QUEUEING`].

@@ -1,5 +1,5 @@
-//! A simulated point with all that a statement can be judged by: replications, not only their summary.
-//! Used by `charts`, `claim`, `compare` and others.
+//! A simulated point with all that a statement can be judged by: replications, not only their summary. `run` makes one for each point;
+//! `claim` and `compare` judge by it, charts and tables show it. Data in memory.
 
 use caudal_config::{Point, Variant};
 use caudal_policy::Picos;

@@ -1,5 +1,5 @@
-//! Drawing figures: curves along cores, loads and rates; points among curves.
-//! Used by `policies_figure_7`, `policies_figure_8`, `figure_1` and others.
+//! The drawing of figures: curves along cores, loads and rates, and points among curves. The files of the figures call it when all points
+//! are simulated. It returns charts.
 
 use caudal_report::chart::{Axis, Chart, Mark, Plot, Point, Series, Spread, Unit, Variant};
 use caudal_stats::Estimate;

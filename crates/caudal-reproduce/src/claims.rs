@@ -1,5 +1,4 @@
-//! Claims: what the papers say, each counted once.
-//! Used by `overview`.
+//! The claims of the papers, each counted once. `overview` counts them when it writes the page of all figures. Pure, from records.
 //!
 //! Several statements may be one claim: what a paper says of several figures, what its words may mean, and what it says once
 //! with a number and once without. A claim that is said of several figures agrees if it does in all of them. In one figure, it

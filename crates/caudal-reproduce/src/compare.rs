@@ -1,5 +1,5 @@
-//! Questions that statements are made of: one system against another, a point against a curve.
-//! Used by `policies_dynamic`, `policies_figure_10`, `policies_figure_3` and others.
+//! The questions that statements are made of: one system against another on the same requests, or a point against a curve. The files of
+//! the figures ask them of simulated cells. Pure.
 
 use caudal_stats::{Estimate, Linear};
 

@@ -1,5 +1,5 @@
-//! A figure of a paper: the file that makes it, what is drawn, and what the paper says about it.
-//! Used by `figures`, `judged`, `page` and others.
+//! The description of a figure of a paper: the file that makes it, what is drawn, and what the paper says about it. Each figure's file
+//! has a constant of it, and `reproduction` runs them. Data only.
 
 use caudal_report::chart::Chart;
 

@@ -1,5 +1,5 @@
-//! The list of all figures, and the names that stand for them.
-//! Used by `reproduction`.
+//! The list of all figures, and the names that stand for several. `reproduction` looks up what the user asked for; the overview goes
+//! through all. Constants.
 
 use super::figure::Figure;
 use super::{

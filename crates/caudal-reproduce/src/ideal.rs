@@ -1,5 +1,5 @@
-//! The single queue's curve between whole numbers of cores, and below the fewest that carry the load.
-//! Used by `compare` and `policies_dynamic`.
+//! The single queue's curve between whole numbers of cores, and below the fewest that carry the load. `compare` and the figures with core
+//! allocation hold their points against it. Pure arithmetic.
 //!
 //! Points whose cores come and go hold 16.8 cores, say, of which a single queue can not be simulated. It costs nothing
 //! and its service times are exponential in all figures that ask, so it is M/M/c, and Erlang's formula is one for any

@@ -1,5 +1,5 @@
-//! A figure with its verdicts: what [`super::record`] keeps and the command prints.
-//! Used by `record` and `reproduction`.
+//! A figure with its verdicts. `reproduction` makes one when a figure is simulated; `record` keeps it and the command prints it. Data
+//! only.
 
 use caudal_report::chart::Chart;
 use caudal_report::{Outcome, Verdict};

@@ -1,4 +1,5 @@
-//! The numbers of a figure: what was simulated or worked out for it. [`super::run`] makes them, statements, charts and tables read them.
+//! The numbers of a figure: what was simulated or computed for it. `run` makes them, and statements, charts and tables read them. Data
+//! only.
 
 use caudal_sim::experiment::Results;
 

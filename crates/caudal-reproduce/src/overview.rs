@@ -1,5 +1,5 @@
-//! `docs/reproduction.md`: two screens on what the papers say and what came out, a row a figure.
-//! Used by `reproduction`.
+//! The page `docs/reproduction.md`: two screens on what the papers say and what came out, a row for each figure. `reproduction` makes it
+//! from the records of all figures. It returns text.
 
 use super::claims::{Claimed, claims};
 use super::notes;

@@ -1,6 +1,5 @@
-//! `docs/reproduction/`: a page for each figure, with all of its numbers, and one on how they are judged. Its overview is
-//! [`super::overview`].
-//! Used by `overview` and `reproduction`.
+//! The pages of `docs/reproduction/`: one for each figure, with all of its numbers, and one on how they are judged. `reproduction` makes
+//! them from records, after a run or for `--docs`. It returns text.
 
 use super::figure::{Figure, FigureKind, Source};
 use super::notes;

@@ -1,5 +1,5 @@
-//! Work on many items on several threads, for points, searches and further replications of figures.
-//! Used by `error`, `refine`, `run` and others.
+//! Work on many items on several threads, with results in the order of the items. `run`, `search` and `refine` simulate their points by
+//! it. It starts threads and waits for them.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

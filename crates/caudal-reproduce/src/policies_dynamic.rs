@@ -1,6 +1,5 @@
-//! Policies paper, Figures 5, 6 and 9: load balancing together with core allocation. The figures are alike but
-//! for the task length, the cores and the load; what the paper says about all of them is stated once here.
-//! Used by `policies_figure_5`, `policies_figure_7` and `policies_figures_6_9`.
+//! Policies paper, Figures 5, 6 and 9: load balancing together with core allocation. These figures differ only in the task length, the
+//! cores and the load, so their files share the statements, charts and tables of this one. Pure, from simulated points.
 
 use super::charts;
 use super::claim::{Ask, Claim, Finding, Limit, Needs, all, judge, prefixed};

@@ -1,5 +1,5 @@
-//! Policies paper, Figure 10: load balancing with other distributions of service times.
-//! Used by `figures`.
+//! Policies paper, Figure 10: load balancing with other distributions of service times. `figures` lists it; `reproduction` simulates its
+//! file of `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_report::chart::Chart;
 use caudal_stats::Estimate;

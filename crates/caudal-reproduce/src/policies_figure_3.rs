@@ -1,5 +1,5 @@
-//! Policies paper, Figure 3: load balancing on a fixed number of cores.
-//! Used by `figures`.
+//! Policies paper, Figure 3: load balancing on a fixed number of cores. `figures` lists it; `reproduction` simulates its file of
+//! `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_report::Outcome;
 use caudal_report::chart::Chart;

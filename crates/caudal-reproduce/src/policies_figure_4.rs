@@ -1,5 +1,5 @@
-//! Policies paper, Figure 4: what the other load-balancing policies add to work stealing.
-//! Used by `figures`.
+//! Policies paper, Figure 4: what the other load-balancing policies add to work stealing. `figures` lists it; `reproduction` simulates
+//! its file of `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_report::chart::Chart;
 use caudal_stats::Estimate;

@@ -1,5 +1,5 @@
-//! Policies paper, Figure 5: load balancing with core allocation for tasks of 1, 10 and 100 us.
-//! Used by `figures`.
+//! Policies paper, Figure 5: load balancing with core allocation for tasks of 1, 10 and 100 us. `figures` lists it; `reproduction`
+//! simulates its file of `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_stats::Estimate;
 

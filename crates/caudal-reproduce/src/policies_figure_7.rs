@@ -1,5 +1,5 @@
-//! Policies paper, Figure 7: core allocation with work stealing across loads, on 64 cores.
-//! Used by `figures`.
+//! Policies paper, Figure 7: core allocation with work stealing across loads, on 64 cores. `figures` lists it; `reproduction` simulates
+//! its file of `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;

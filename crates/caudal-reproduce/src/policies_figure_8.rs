@@ -1,6 +1,6 @@
-//! Policies paper, section 6 and Figure 8: core-allocation policies in Caladan, which the paper measured. Its server is
-//! simulated here: memcached's latency, and the cores that it leaves to others.
-//! Used by `figures`.
+//! Policies paper, section 6 and Figure 8: core-allocation policies in Caladan, which the paper measured. Its server is simulated here:
+//! memcached's latency, and the cores that it leaves to others. `figures` lists it; `reproduction` simulates its file of `experiments/`,
+//! and then asks here for statements, charts and tables.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::{Estimate, Linear};

@@ -1,5 +1,5 @@
-//! Policies paper, Figures 6 and 9: as Figure 5a on 64 cores, and at other loads.
-//! Used by `figures`.
+//! Policies paper, Figures 6 and 9: as Figure 5a on 64 cores, and at other loads. `figures` lists it; `reproduction` simulates its file
+//! of `experiments/`, and then asks here for statements, charts and tables.
 
 use super::claim::{Limit, all};
 use super::figure::{Figure, FigureKind, Source, Statement};

@@ -1,5 +1,5 @@
-//! Which statements are one claim of a paper, and which cannot be held against it: lists that claims, records and sizes ask.
-//! Used by `claims`, `page`, `record` and others.
+//! The lists of statements that are one claim of a paper, and of those that cannot be held against it. `claims`, `record` and `size` look
+//! statements up here. Constants.
 
 /// Endings of statements that are one of several readings of a claim, or the claim at one of several places.
 const READINGS: &[&str] = &[

@@ -1,5 +1,5 @@
-//! What a reproduction found, as it is kept: the pages are made of this, and of nothing else.
-//! Used by `claims`, `notes`, `overview` and others.
+//! The record of what a reproduction found, as it is kept. `reproduction` writes one when a figure is judged, and the pages are made of
+//! it and of nothing else.
 //!
 //! A figure's record stands in `docs/reproduction/results/`, so that the pages can be made anew, and tested, without simulating.
 

@@ -1,5 +1,5 @@
-//! Further replications for the points that open statements hang on.
-//! Used by `reproduction`.
+//! Further replications of the points that open statements depend on. `reproduction` calls it after the first analysis of all figures. It
+//! simulates on several threads.
 //!
 //! The first analysis of all figures leaves some statements undecided, mostly for want of replications of a few points.
 //! Every round asks each of them which points may decide it ([`super::claim::Want`]), takes statements in the order

@@ -1,5 +1,5 @@
-//! Simulating the points of a figure on several threads, keeping every replication.
-//! Used by `refine` and `reproduction`.
+//! The simulation of a figure's points on several threads, in which every replication is kept. `reproduction` calls it for each figure
+//! that was asked for, and `refine` for more replications.
 
 use std::sync::Mutex;
 use std::time::Instant;

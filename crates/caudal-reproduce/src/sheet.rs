@@ -1,5 +1,4 @@
-//! A table with a title, as figures make them: printed by the command, and written into the page of the figure.
-//! Used by `figure`, `judged`, `policies_dynamic` and others.
+//! A table with a title, as figures make them. The command prints it, and `record` keeps it for the page of the figure. Data only.
 
 use caudal_results::table::Table;
 

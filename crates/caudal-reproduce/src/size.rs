@@ -1,5 +1,5 @@
-//! Sizes: how large an effect the paper reports, and whether ours is as large.
-//! Used by `claims`, `overview`, `page` and others.
+//! The size of an effect: how large the paper reports it, and whether ours is as large. `record` compares each number of a judged
+//! statement by it; pages and the overview show what came out. Pure.
 //!
 //! A sign is soon right: of two systems one is ahead. So a size is judged by itself, against the paper's effect: how far its
 //! number lies from *no difference*, on a logarithmic scale for ratios. Ours agrees if it is within a quarter of that (three quarters

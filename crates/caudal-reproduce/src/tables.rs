@@ -1,5 +1,5 @@
-//! A figure's numbers as tables: for the terminal and for `docs/reproduction.md`.
-//! Used by `policies_dynamic`, `policies_figure_10`, `policies_figure_3` and others.
+//! The numbers of a figure as tables. The files of the figures call it when all points are simulated, for the terminal and for the
+//! figure's page. Pure.
 
 use caudal_stats::Estimate;
 

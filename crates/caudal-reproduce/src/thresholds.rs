@@ -1,5 +1,4 @@
-//! Tail-control's thresholds at a point, worked out and not simulated.
-//! Used by `measured`, `run` and `figure_4`.
+//! Tail-control's thresholds at a point, computed without a simulation. `run` calls it for figures that show thresholds. Pure.
 
 use caudal_config::Point;
 use caudal_policy::Picos;

@@ -1,5 +1,5 @@
-//! One run with all its arrivals and completions: what happens to whom, where statistics would say only how often.
-//! Used by `measured`, `run` and `figure_15`.
+//! One run with all its arrivals and completions, for figures that show what happens to each request. `run` makes it for such figures. It
+//! simulates once and keeps the events in memory.
 
 use caudal_config::Point;
 use caudal_policy::Picos;

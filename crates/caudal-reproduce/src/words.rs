@@ -1,5 +1,5 @@
-//! What the papers' words are taken to mean, the same in all statements. These numbers are ours.
-//! Used by `page`, `policies_dynamic`, `policies_figure_10` and others.
+//! The meaning that the papers' words ("similar", "much") are given, the same in all statements. The files of the figures judge by these
+//! numbers, which are ours. Constants.
 
 /// "Unchanged", "does not beat": within this share.
 pub(super) const UNCHANGED: f64 = 0.02;

@@ -1,5 +1,5 @@
-//! A small table that gives up columns where a screen is narrow.
-//! Used by `lane_table` and `plan_table`.
+//! A small table that gives up columns where a screen is narrow. `lane_table` and `plan_table` fill one; the command's screen prints it
+//! in the width of the terminal. Pure.
 
 /// Between two columns.
 const GAP: usize = 2;

@@ -1,5 +1,5 @@
-//! Rows as a table of text, for spreadsheets and statistics programs; results directories hold it as `rows.csv`.
-//! Used by `directory`.
+//! Rows as a table of text, for spreadsheets and statistics programs. `directory` writes it as `rows.csv` when all points of a sweep are
+//! there. It returns text.
 
 use caudal_row::Row;
 use serde_json::Value;

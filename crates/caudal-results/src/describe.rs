@@ -1,11 +1,10 @@
-//! A system in words, and how many there are of something.
-//! The answers of all commands are written with these words, so that a workload or a system is called the same everywhere.
+//! A system in words, for notes and reports, and numbers with their nouns. `answers` describes each system of a plan by it; `caudal sim`,
+//! `check` and `compare` say what they are about to simulate. Pure.
 
 mod parallelism;
 
 use caudal_config::{ContextsConfig, File, Pools, System, Workload};
 use caudal_policy::Picos;
-use caudal_policy::allocation::{Grow, Shrink, Triggers};
 use caudal_policy::discipline::{DisciplineConfig, SitaConfig};
 use caudal_policy::dispatch::{DispatchConfig, Ties};
 use caudal_policy::parallelism::ParallelismConfig;
@@ -98,9 +97,7 @@ pub fn system(system: &System) -> String {
             parts.push(format!("{} held", counted(system.cores_allocated as usize, "core")));
         }
         None => {}
-        Some(Triggers { grow, shrink, .. }) => {
-            parts.push(format!("cores come and go (one more {}; {})", grows(&grow), shrinks(&shrink)));
-        }
+        Some(triggers) => parts.push(format!("cores come and go (grow {:?})", triggers.grow)),
     }
     parts.extend(parallelism::words(&system.parallelism));
     spelled(&parts.join(", "))
@@ -116,41 +113,9 @@ fn contexts(contexts: &ContextsConfig) -> String {
         text += &format!(" for {most} virtual ones");
     }
     if let Some(adaptation) = &contexts.adaptation {
-        let numbers: Vec<String> = adaptation.contexts.iter().map(u32::to_string).collect();
-        text += &format!(", {} of them by load", numbers.join(" or "));
+        text += &format!(", {:?} of them by load", adaptation.contexts);
     }
     text
-}
-
-/// The condition under which an application asks for a core.
-fn grows(grow: &Grow) -> String {
-    match grow {
-        Grow::Arrival => "at each arrival".to_owned(),
-        Grow::NoThief => "at an arrival while no core looks for work".to_owned(),
-        Grow::DelayMax { above } => format!("when a task has waited longer than {above}"),
-        Grow::DelayMean { above } => format!("when the mean delay of the oldest tasks is above {above}"),
-        Grow::Utilization { above } => format!("above a utilization of {above}"),
-        Grow::Queued { above } => format!("when more than {above} tasks a core wait"),
-        Grow::Idle { below } => format!("when fewer than {} are idle", counted(*below as usize, "core")),
-    }
-}
-
-/// The condition under which an application gives a core back.
-fn shrinks(shrink: &Shrink) -> String {
-    match shrink {
-        Shrink::Never => "never one less".to_owned(),
-        Shrink::Completion => {
-            "one less at a completion after which no more tasks wait than cores are idle".to_owned()
-        }
-        Shrink::FailedWalk => "one less after a search for work that found nothing".to_owned(),
-        Shrink::DelayMean { below } => {
-            format!("one less when the mean delay of the oldest tasks is below {below}")
-        }
-        Shrink::Utilization { below } => format!("one less below a utilization of {below}"),
-        Shrink::Idle { above } => {
-            format!("one less when more than {} are idle", counted(*above as usize, "core"))
-        }
-    }
 }
 
 fn pools(system: &System) -> String {
@@ -205,33 +170,4 @@ fn lanes(name: &str, config: &SitaConfig) -> String {
 
 fn times(times: &[Picos]) -> String {
     times.iter().map(Picos::to_string).collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn allocation_is_described_in_words_and_with_units() {
-        let described = |preset: &str| {
-            let file = format!(
-                "[workload]\nservice = \"exp-1us\"\nload = 0.1\n[system]\npreset = \"{preset}\"\ncores = 16\n"
-            );
-            File::parse(&file, "in.toml")
-                .and_then(|file| file.points())
-                .map(|points| system(&points[0].system))
-        };
-        let words = caudal_config::presets().filter_map(|preset| described(preset.name).ok());
-        let words: Vec<String> = words.collect();
-        assert!(words.len() > 10, "{words:?}");
-        assert!(
-            words.iter().all(|words| !words.contains(['{', '}']) && !words.contains("Picos")),
-            "{words:?}"
-        );
-        assert_eq!(
-            described("caladan").unwrap(),
-            "a queue per core, random dispatch, first come first served, work stealing, cores come and go (one more when a \
-             task has waited longer than 10 µs; one less after a search for work that found nothing)"
-        );
-    }
 }

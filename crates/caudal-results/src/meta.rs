@@ -1,6 +1,6 @@
-//! The owner of a results directory: everything that its results depend on, as digests. A command that asks the same question
-//! goes on in the directory.
-//! Used by `directory`, `journal`, `lanes` and others.
+//! The owner of a results directory: everything that its results depend on, as digests. `directory` and `journal` compare it with the one
+//! that is kept before anything is simulated; a command that asks the same question goes on in the directory. It reads and writes
+//! `meta.json`, and reads the files that it digests.
 
 use std::fs;
 use std::path::{Path, PathBuf};

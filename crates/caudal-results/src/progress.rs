@@ -1,6 +1,5 @@
-//! The progress of something that takes long, as its listener is told it: sweeps, timelines, checks of bounds, reproductions.
-//! The command shows it as a bar.
-//! Used by `bounds`, `sweep` and `timeline`.
+//! The progress of work that takes long, as its listener is told it. `sweep`, `timeline` and `bounds` tell it after each point; the
+//! command shows it as a bar. Data only.
 
 /// News of the progress of a run; the listener is called from all of its threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! The report of a sweep: its rows as charts and tables, without an answer. [`crate::ResultsDirectory`] and `caudal report` write it.
-//! Used by `directory`.
+//! The report of a sweep: its rows as charts and tables, without an answer. `directory` makes one when a sweep is done, and `caudal
+//! report` makes it anew. It returns the report; others write it.
 
 use caudal_report::Report;
 use caudal_row::Row;

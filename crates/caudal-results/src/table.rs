@@ -1,5 +1,5 @@
-//! Tables for people: columns aligned, numbers with their units.
-//! Used by `lane_classes`, `lane_table`, `lanes` and others.
+//! Tables for people: columns aligned, numbers with their units. The command prints its tables by it, and `answers` those of its texts.
+//! It returns text.
 
 use caudal_stats::Estimate;
 

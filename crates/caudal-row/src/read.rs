@@ -1,5 +1,5 @@
-//! Readers of statistics, which the keys of [`crate::Row`] name in their `deserialize_with`. They take what older versions wrote, and
-//! numbers without an interval.
+//! The readers of statistics in a row, which the keys of [`crate::Row`] name in their `deserialize_with`. serde calls them when a row is
+//! read; they take what older versions wrote, and numbers without an interval. Pure.
 
 use caudal_stats::{Estimate, Summary};
 use serde::Deserialize;

@@ -1,5 +1,5 @@
-//! The keys of a row, in the order in which they are written. Whoever adds one writes it here; one that goes, or means something else,
-//! raises [`VERSION`].
+//! The row of results: its keys, in the order in which they are written. The simulator fills one for each point, and reports read it. A
+//! new key is added here; one that goes, or means something else, raises [`VERSION`]. Data only.
 
 use caudal_stats::{Estimate, Summary};
 use serde::de::{Deserializer, Error as _};

@@ -1,5 +1,5 @@
-//! A histogram that is finished: its counts as variable-length integers.
-//! Replications are kept in this form until they are compared.
+//! A histogram that is finished, with its counts as variable-length integers. `replicated` keeps each replication in this form until all
+//! of them are compared. Pure.
 //!
 //! Intervals need every replication's histogram until the last one is in. A bucket of a replication mostly holds
 //! a few thousand values, so two bytes do instead of eight, and memory stays small at hundreds of replications.

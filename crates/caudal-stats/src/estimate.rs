@@ -1,5 +1,4 @@
-//! An estimate with its interval.
-//! Everything that is estimated here comes as one.
+//! An estimate with its interval. Every statistic of this crate returns one, and rows of results keep it. Data only.
 
 use serde::de::Deserializer;
 use serde::ser::{SerializeStruct, Serializer};

@@ -1,5 +1,5 @@
-//! A log-linear histogram of `u64` values, made for the hot path of a simulator.
-//! Every replication records into one.
+//! A log-linear histogram of `u64` values, made for the hot path of a simulator. Each replication of a simulation records its latencies
+//! into one; `replicated` pools them. A data structure without other state.
 //!
 //! ```text
 //! value          bucket width   buckets

@@ -1,6 +1,5 @@
-//! Estimates that are made of several others over the same replications: a point over a curve, where two curves
-//! cross, the ratio of two ratios.
-//! Statements that compare systems, such as those of the reproduction, are judged by them.
+//! Estimates that are made of several others over the same replications: a point over a curve, where two curves cross, the ratio of two
+//! ratios. `replicated` gives the first ones, and the figures of the papers combine them. Pure.
 //!
 //! Every estimate here carries what each replication contributes to its error, to first order. The contributions of
 //! a function are those of its arguments times its derivatives, replication by replication (the delta method on

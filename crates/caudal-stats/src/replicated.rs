@@ -1,5 +1,5 @@
-//! Means and percentiles over independent replications, with intervals.
-//! The simulator's experiments ask for them when all replications of a point are in.
+//! Means and percentiles over independent replications, with intervals. An experiment asks after each replication whether they are
+//! precise enough; `paired` compares two systems by it. Pure.
 //!
 //! **Estimate**: that of all values pooled. The average of the replications' percentiles would be biased by how
 //! short they are, and more replications do not cure that.

@@ -1,5 +1,4 @@
-//! The summary of one metric in a row of results.
-//! Rows are made of them.
+//! The summary of one metric in a row of results. The simulator makes one for each metric and class when a point is done. Pure.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};

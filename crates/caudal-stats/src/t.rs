@@ -1,5 +1,5 @@
-//! Quantiles of Student's t and of the normal distribution.
-//! Every interval here asks for one.
+//! Quantiles of Student's t and of the normal distribution. `replicated`, `paired`, `ratio` and `linear` ask for one when they make an
+//! interval. Pure.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 

@@ -1,5 +1,5 @@
-//! Measures the `[costs]` of this machine, with the runtime's own code.
-//! `caudal calibrate` and fidelity runs call [`calibrate()`].
+//! The calibration of a machine: it measures `[costs]` with the runtime's own code. `caudal calibrate` and fidelity runs call
+//! [`calibrate()`] once. It occupies the processors for some seconds and writes no files.
 //!
 //! Every number is a median within a round, over some thousands of trials; stalls of the machine fall into few of them and
 //! leave the median alone. Rounds alternate between the numbers, so that a bad minute hits all; the statement has the median of

@@ -1,5 +1,5 @@
 //! The statement of a calibration: a table with intervals, the `[costs]` that the simulator reads, and both as JSON.
-//! `caudal calibrate` prints it.
+//! [`super::calibrate()`] returns one, and `caudal calibrate` prints it. Pure.
 
 use caudal_config::Stalls;
 use caudal_policy::Picos;

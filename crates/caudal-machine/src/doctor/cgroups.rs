@@ -1,5 +1,5 @@
-//! Control groups: a share of the processors' time is a stall by decree.
-//! One of the doctor's checks.
+//! The doctor's check of control groups: a limit on the processors' time stops threads as a stall does. [`super`] calls it once, with the
+//! facts that were read. Pure.
 
 use super::Severity::Serious;
 use super::{Finding, MachineFacts};

@@ -1,5 +1,4 @@
-//! The kernel and its settings.
-//! One of the doctor's checks.
+//! The doctor's checks of the kernel and its settings. [`super`] calls each once, with the facts that were read. Pure.
 
 use super::Severity::{Note, Serious, Warning};
 use super::{Finding, MachineFacts};

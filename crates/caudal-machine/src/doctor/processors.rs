@@ -1,5 +1,5 @@
-//! Processors: how many, how fast, whose.
-//! One of the doctor's checks.
+//! The doctor's checks of processors: how many there are, how fast they are, and who else uses them. [`super`] calls each once, with the
+//! facts that were read. Pure.
 
 use super::Severity::{Note, Serious, Warning};
 use super::{Finding, MachineFacts};

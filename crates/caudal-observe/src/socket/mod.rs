@@ -1,5 +1,5 @@
-//! A unix socket that shows a runtime to its owner: where it is, who may open it, and what can be asked there.
-//! A program that is `observed` has one; `caudal top` and `caudal record` are its clients.
+//! The unix socket that shows a runtime to its owner: where it is, who may open it, and what can be asked there. A runtime's program
+//! opens it once; `caudal top` connects as a client. It owns one thread and the file of the socket.
 //!
 //! ```text
 //! $XDG_RUNTIME_DIR/caudal/          or /tmp/caudal-UID/        0700, owned by the user, no symbolic link: else refused

@@ -1,5 +1,5 @@
-//! Directory of sockets, and why nobody else can put any there.
-//! The server makes the directory and binds in it; the client looks there for runtimes.
+//! The directory of sockets, and why nobody else can put a socket there. The server binds its socket by it; clients list and check
+//! sockets by it. It creates the directory, and removes sockets of processes that are gone.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Questions of clients, and the answers.
-//! The server reads a line from a client and has it answered here; nothing here knows sockets.
+//! The questions of clients, and their answers. The server's thread calls it for each line that a client has sent. It takes a snapshot or
+//! a recording of the runtime and returns text.
 
 use std::time::Duration;
 

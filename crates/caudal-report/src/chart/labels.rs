@@ -1,5 +1,5 @@
-//! Where the names of curves go: beside the curve's end if there is room, else in the margin on the right.
-//! Used by `draw`, `frame`, `points` and others.
+//! The places of the names of curves: beside the curve's end if there is room, else in the margin on the right. `draw` asks once for each
+//! plot, before it draws the curves. Pure.
 
 /// The area between the axes, in the units of the picture.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,5 @@
-//! Charts as data, and their drawing as SVG.
-//! Used by `report`, `views`, `draw` and others.
+//! Charts as data, and their drawing as SVG. The report's views make charts of rows; `caudal-reproduce` makes those of figures. Pure:
+//! data in, text out.
 //!
 //! A [`Chart`] has one or more [`Variant`]s (a percentile each, say) of which a reader sees one at a time;
 //! a variant has [`Plot`]s side by side, one a class of requests. Everything is drawn here, as SVG: the

@@ -1,5 +1,5 @@
-//! From values to positions, and where the ticks go: 1-2-5 steps, or decades.
-//! Used by `chart`, `views`, `draw` and others.
+//! The scale of an axis, from values to positions, and its ticks: 1-2-5 steps, or decades. `draw` makes one for each axis of a plot.
+//! Pure.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! Colours, markers and escaping: the style that the report and single files share.
-//! Used by `report`, `draw`, `draw::file` and others.
+//! The style that reports and charts in files of their own share: colours, markers, and the escaping of text in SVG and HTML. `draw` and
+//! the report take it. Constants and pure functions.
 
 use super::Ink;
 

@@ -1,4 +1,4 @@
-//! Numbers as people read them: three significant digits and a unit.
+//! Numbers as people read them: three significant digits and a unit. Axes, tables and points of a report write their numbers by it. Pure.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! The part of Perfetto's trace format that timelines need, by hand.
-//! Used by `timeline`.
+//! The part of Perfetto's trace format that timelines need, encoded by this crate. `timeline` writes each packet by it. It writes to the
+//! caller's writer and touches nothing else.
 //!
 //! Names and field numbers are those of Perfetto's public protocol (`perfetto/trace/trace.proto`,
 //! `trace_packet.proto`, `track_event/track_descriptor.proto`, `track_event/track_event.proto`,

@@ -1,5 +1,5 @@
-//! Judging: a statement is made of claims about numbers with intervals, and claims are true, false or open.
-//! Used by `compare`, `policies_dynamic`, `policies_figure_10` and others.
+//! The judgement of statements: a statement is made of claims about numbers with intervals, and each claim is true, false or open. The
+//! files of the figures make claims by it after each round of replications. Pure.
 //!
 //! A statement about many places ("at every number of cores") asks many questions at once, and what is open may be
 //! analysed again after more replications ([`super::refine`]). All its intervals hold jointly: each is computed at

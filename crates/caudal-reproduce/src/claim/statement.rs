@@ -1,5 +1,5 @@
-//! Statements: what follows from the claims that they are made of, and what may decide those that are open.
-//! Used by `compare`, `figure`, `policies_dynamic` and others.
+//! The statement that follows from several claims, and the points that may decide those that are open. The figures end each of their
+//! statements by it; `refine` asks what an open one needs. Pure.
 
 use caudal_report::Outcome;
 use caudal_stats::Estimate;

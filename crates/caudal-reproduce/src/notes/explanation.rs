@@ -1,6 +1,5 @@
-//! What was found when a statement was looked into: words, and what their numbers are from. The notes of each paper are made of it,
-//! and [`super`] shows them on the figures' pages.
-//! Used by `notes`, `policies`, `q_zilla` and others.
+//! An explanation of why a statement did not come out: words, and the places that their numbers are from. The notes of each paper consist
+//! of such explanations, and the pages of the figures show them. Data, with the filling-in of numbers.
 
 use super::kept::{Kept, Missing};
 use super::marks::{Origin, Piece, pieces};

@@ -1,6 +1,6 @@
-//! Numbers of the results that are kept, as the notes ask for them: a cell of a figure's table, a number by which a statement was
-//! judged, a workload of a figure's file. The notes of each paper look their numbers up here.
-//! Used by `notes`, `explanation`, `policies` and others.
+//! The numbers of the kept results, as the notes ask for them: a cell of a figure's table, a number by which a statement was judged, a
+//! workload of a figure's file. The notes of each paper look their numbers up here when a page is made. It reads the results that stand
+//! in the docs.
 
 use std::fmt;
 use std::sync::Arc;

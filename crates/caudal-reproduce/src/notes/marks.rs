@@ -1,6 +1,5 @@
-//! The words of a note, in which every number has a mark that says where it is from. Notes are written so, pages show them without
-//! the marks ([`super::explanation`]), and a test refuses numbers without one.
-//! Used by `explanation`.
+//! The marks in the words of a note, which say where each number is from. `explanation` takes a note apart by them when a page is made,
+//! and a test refuses numbers without a mark. Pure.
 //!
 //! | mark | where the number is from |
 //! | --- | --- |

@@ -1,6 +1,5 @@
-//! Notes: what was looked into where a statement did not come out, and what is not judged. [`super::page`] shows them on the figures'
-//! pages, [`super::overview`] at its end.
-//! Used by `overview`, `page`, `policies` and others.
+//! The notes on statements that did not come out, and on what is not judged. [`super::page`] shows them on the figures' pages, and
+//! [`super::overview`] at its end. Constants, filled from the results that are kept.
 //!
 //! A note's numbers are looked up in the results that are kept ([`kept`]). One that is not in there has a mark ([`marks`]) that says
 //! where it is from.

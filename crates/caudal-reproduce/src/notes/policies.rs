@@ -1,5 +1,5 @@
-//! Notes on the statements of the policies paper. [`super`] puts them on the figures' pages.
-//! Used by `notes`.
+//! The notes on the statements of the policies paper. [`super::note`] looks up the one of a statement when the page of its figure is
+//! made. Constants.
 
 use caudal_results::table::digits;
 

@@ -1,5 +1,4 @@
-//! Averages over services: the paper's improvements "on average".
-//! Used by `figure_1`, `figure_8` and `figure_9`.
+//! Averages over services: the paper's improvements "on average". The figures with several services judge them by it. Pure.
 
 use caudal_stats::Estimate;
 

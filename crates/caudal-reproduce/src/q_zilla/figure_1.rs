@@ -1,5 +1,5 @@
-//! Figure 1: one queue for each context, for each core, or for all.
-//! Used by `figures`.
+//! Q-Zilla, Figure 1: one queue for each context, for each core, or for all. `figures` lists it; `reproduction` simulates its file of
+//! `experiments/`, and then asks here for statements, charts and tables.
 
 use super::super::claim::{Limit, Needs, all, judge};
 use super::super::figure::{Figure, FigureKind, Statement};

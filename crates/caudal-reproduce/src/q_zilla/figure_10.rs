@@ -1,5 +1,5 @@
-//! Figure 10: how often requests are preempted.
-//! Used by `figures`.
+//! Q-Zilla, Figure 10: how often requests are preempted. `figures` lists it; `reproduction` simulates its file of `experiments/`, and
+//! then asks here for statements, charts and tables.
 
 use caudal_stats::Estimate;
 

@@ -1,5 +1,5 @@
-//! Figure 7: how many contexts are best at which load.
-//! Used by `figures`.
+//! Q-Zilla, Figure 7: how many contexts are best at which load. `figures` lists it; `reproduction` simulates its file of `experiments/`,
+//! and then asks here for statements, charts and tables.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;

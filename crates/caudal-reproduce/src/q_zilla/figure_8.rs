@@ -1,5 +1,5 @@
-//! Figure 8: organizations of 2, 4 and 8 servers, preemption at no cost.
-//! Used by `figures`.
+//! Q-Zilla, Figure 8: organizations of 2, 4 and 8 servers, preemption at no cost. `figures` lists it; `reproduction` simulates its file
+//! of `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_report::chart::Chart;
 

@@ -1,5 +1,5 @@
-//! Figure 9: cores with 2, 4 and 8 hardware contexts.
-//! Used by `figures`.
+//! Q-Zilla, Figure 9: cores with 2, 4 and 8 hardware contexts. `figures` lists it; `reproduction` simulates its file of `experiments/`,
+//! and then asks here for statements, charts and tables.
 
 use caudal_report::chart::Chart;
 

@@ -1,5 +1,5 @@
-//! Q-Zilla, Figures 1 and 7 to 10: organizations of queues, of servers, and of hardware contexts.
-//! Used by `q_zilla`, `average`, `figure_1` and others.
+//! Q-Zilla, Figures 1 and 7 to 10: organizations of queues, of servers, and of hardware contexts. The files of these figures share the
+//! sheets, charts and readings of this one; `figures` lists them.
 //!
 //! Each figure has a file for each service, with cutoffs that `scripts/q-zilla` found. The paper publishes neither its
 //! service times nor its cutoffs nor its loads, so sizes of effects are shown beside the paper's, and signs and orders are

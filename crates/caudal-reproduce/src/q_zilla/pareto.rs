@@ -1,5 +1,5 @@
-//! Figures 8 to 10 with a service of which the longest requests bring much of the work, at loads that rise with the servers.
-//! Used by `figures`.
+//! Q-Zilla, Figures 8 to 10 with a service of which the longest requests bring much of the work, at loads that rise with the servers.
+//! `figures` lists it; `reproduction` simulates its file of `experiments/`, and then asks here for statements, charts and tables.
 //!
 //! No organization makes the p99 shorter than that of the service alone, so what can be gained over one queue is p99(M/G/k) over
 //! p99(service). In the measured services the longest 1 % bring 2 to 10 % of the work, and with 4 and 8 servers at 70 % there is

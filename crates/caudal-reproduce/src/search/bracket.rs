@@ -1,5 +1,5 @@
-//! Two loads between which the limit lies.
-//! Used by `search`.
+//! The two loads between which a limit lies. The search calls it first, with short runs, to find the neighbourhood of the crossing. It
+//! simulates by the function that it is given.
 
 /// No load is tried beyond these.
 const LOADS: (f64, f64) = (0.01, 1.0);

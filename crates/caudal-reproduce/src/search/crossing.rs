@@ -1,5 +1,5 @@
-//! Where a line between two rates crosses the limit, and how well that is known.
-//! Used by `measured`, `run`, `search` and others.
+//! The crossing of a limit by the line between two rates, and how well it is known. The search computes it from its long runs; the
+//! figures compare crossings of systems. Pure.
 
 use caudal_stats::{Estimate, Linear, Replicated};
 

@@ -1,5 +1,5 @@
-//! The highest rate at which a system keeps a limit ([`Within`]): where a tail, as a function of the rate, crosses it.
-//! Used by `run`, `within` and `figure_1`.
+//! The search for the highest rate at which a system keeps a limit ([`Within`]). `run` calls it for each point of a figure that shows
+//! such rates, and it simulates until the crossing is known.
 //!
 //! Short runs find the neighbourhood. Then long ones of many replications are simulated a step below and a step
 //! above, and the crossing is found on the straight line through the logarithms (inverse prediction). Its ordinate is

@@ -1,5 +1,5 @@
-//! What is to be kept at the highest rate: a limit on the 99.9th percentile of all requests, or of those of a class.
-//! Used by `figure`, `search`, `crossing` and others.
+//! The limit that is to be kept at the highest rate: on the 99.9th percentile of all requests, or of those of a class. A figure names it,
+//! and the search judges each run by it. Pure.
 
 use std::fmt;
 

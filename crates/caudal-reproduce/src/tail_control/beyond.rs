@@ -1,5 +1,5 @@
-//! Beyond the paper: what tail-control may gain by more than it has, and what no order of requests gets past.
-//! Used by `figures`.
+//! Beyond the paper: what tail-control may gain by more than it has, and what no order of requests gets past. `figures` lists it;
+//! `reproduction` simulates its file of `experiments/`, and then asks here for statements, charts and tables.
 
 use super::super::claim::{Ask, Finding, Limit, all};
 use super::super::figure::{Figure, FigureKind, Source, Statement, Study};

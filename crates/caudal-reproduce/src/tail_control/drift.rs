@@ -1,5 +1,5 @@
-//! Beyond the paper: thresholds that are worked out anew while rate and work drift.
-//! Used by `figures`.
+//! Beyond the paper: thresholds that are worked out anew while rate and work drift. `figures` lists it; `reproduction` simulates its file
+//! of `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_policy::Picos;
 

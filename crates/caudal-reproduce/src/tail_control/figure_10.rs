@@ -1,5 +1,5 @@
-//! Figure 10: requests of which a tenth is done one after the other.
-//! Used by `figures`.
+//! Tail-control, Figure 10: requests of which a tenth is done one after the other. `figures` lists it; `reproduction` simulates its file
+//! of `experiments/`, and then asks here for statements, charts and tables.
 
 use super::super::claim::{Ask, Finding, all};
 use super::super::figure::{Figure, FigureKind, Source, Statement, Study};

@@ -1,5 +1,5 @@
-//! Figure 11: thresholds that were worked out for other work than there is.
-//! Used by `figures`.
+//! Tail-control, Figure 11: thresholds that were worked out for other work than there is. `figures` lists it; `reproduction` simulates
+//! its file of `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;

@@ -1,5 +1,5 @@
-//! Figure 12: how much load is within a target at the 99.5th percentile.
-//! Used by `figures`.
+//! Tail-control, Figure 12: how much load is within a target at the 99.5th percentile. `figures` lists it; `reproduction` simulates its
+//! file of `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_policy::Picos;
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};

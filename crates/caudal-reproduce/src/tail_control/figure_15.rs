@@ -1,5 +1,5 @@
-//! Figure 15: what tail-control does, request by request.
-//! Used by `figures`.
+//! Tail-control, Figure 15: what tail-control does, request by request. `figures` lists it; `reproduction` simulates its file of
+//! `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_policy::Picos;
 use caudal_report::chart::{Axis, Chart, Level, Plot, Point, Series, Spread, Unit};

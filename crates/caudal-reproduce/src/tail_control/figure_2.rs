@@ -1,5 +1,5 @@
-//! Figure 2: two kinds of requests, short and long tails.
-//! Used by `figures`.
+//! Tail-control, Figure 2: two kinds of requests, short and long tails. `figures` lists it; `reproduction` simulates its file of
+//! `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 

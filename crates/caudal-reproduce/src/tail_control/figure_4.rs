@@ -1,5 +1,5 @@
-//! Figure 4: thresholds by the number of active requests.
-//! Used by `figures`.
+//! Tail-control, Figure 4: thresholds by the number of active requests. `figures` lists it; `reproduction` simulates its file of
+//! `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_policy::Picos;
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};

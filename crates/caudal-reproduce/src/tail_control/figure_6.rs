@@ -1,5 +1,5 @@
-//! Figure 6: the work of a web search at three loads.
-//! Used by `figures`.
+//! Tail-control, Figure 6: the work of a web search at three loads. `figures` lists it; `reproduction` simulates its file of
+//! `experiments/`, and then asks here for statements, charts and tables.
 
 use super::super::claim::{Ask, Finding, all, each};
 use super::super::figure::{Figure, FigureKind, Statement, Study};

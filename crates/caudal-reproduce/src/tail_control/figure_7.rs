@@ -1,5 +1,5 @@
-//! Figure 7: the work of option pricing at three loads.
-//! Used by `figures`.
+//! Tail-control, Figure 7: the work of option pricing at three loads. `figures` lists it; `reproduction` simulates its file of
+//! `experiments/`, and then asks here for statements, charts and tables.
 
 use super::super::claim::{Finding, Limit, Needs, all, judge};
 use super::super::figure::{Figure, FigureKind, Statement, Study};

@@ -1,5 +1,5 @@
-//! Figure 7, second reading: thresholds of a table that ends at twice the average number of active requests.
-//! Used by `figures`.
+//! Tail-control, Figure 7, second reading: thresholds of a table that ends at twice the average number of active requests. `figures`
+//! lists it; `reproduction` simulates its file of `experiments/`, and then asks here for statements, charts and tables.
 
 use super::super::claim::{Ask, Finding, Limit, Needs, all, judge};
 use super::super::figure::{Figure, FigureKind, Source, Statement, Study};

@@ -1,5 +1,5 @@
-//! Figure 8: log-normal work at three loads.
-//! Used by `figures`.
+//! Tail-control, Figure 8: log-normal work at three loads. `figures` lists it; `reproduction` simulates its file of `experiments/`, and
+//! then asks here for statements, charts and tables.
 
 use super::super::claim::{Finding, all};
 use super::super::figure::{Figure, FigureKind, Statement, Study};

@@ -1,5 +1,5 @@
-//! Figure 9: gaps that vary more than a Poisson process's.
-//! Used by `figures`.
+//! Tail-control, Figure 9: gaps that vary more than a Poisson process's. `figures` lists it; `reproduction` simulates its file of
+//! `experiments/`, and then asks here for statements, charts and tables.
 
 use super::super::claim::Finding;
 use super::super::figure::{Figure, FigureKind, Source, Statement, Study};

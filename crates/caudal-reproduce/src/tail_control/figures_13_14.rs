@@ -1,6 +1,6 @@
-//! Figures 13 and 14: Figures 6c and 8c with two more systems, the library's own scheduler and a tail-control that knows
-//! the work of requests.
-//! Used by `figures`.
+//! Tail-control, Figures 13 and 14: Figures 6c and 8c with two more systems, the library's own scheduler and a tail-control that knows
+//! the work of requests. `figures` lists it; `reproduction` simulates its file of `experiments/`, and then asks here for statements,
+//! charts and tables.
 
 use super::super::claim::{Ask, Finding, Limit, all};
 use super::super::figure::{Figure, FigureKind, Source, Statement, Study};

@@ -1,5 +1,5 @@
-//! Beyond the paper: how much it matters how many parallel loops a request is.
-//! Used by `figures`.
+//! Beyond the paper: how much it matters how many parallel loops a request is. `figures` lists it; `reproduction` simulates its file of
+//! `experiments/`, and then asks here for statements, charts and tables.
 
 use super::super::claim::{Ask, Finding, Limit, all};
 use super::super::figure::{Figure, FigureKind, Source, Statement, Study};

@@ -1,5 +1,5 @@
-//! Shares of requests that miss a target, and ratios of them between systems that saw the same requests.
-//! Used by `beyond`, `figure_12` and `setting`.
+//! Shares of requests that miss a target, and ratios of them between systems that saw the same requests. The figures' settings compute
+//! them from simulated replications. Pure.
 //!
 //! Misses come in bursts, one pile-up after the other, so a run of 100,000 requests tells a share of 1 % to a quarter of
 //! itself. Two systems that see the same requests have the same pile-ups: the ratio of their misses is known far better,

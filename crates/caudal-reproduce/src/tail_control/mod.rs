@@ -1,5 +1,5 @@
-//! Li et al., PPoPP 2016 (tail-control): requests that run in parallel, and the share of them that misses a target.
-//! Used by `beyond`, `drift`, `figure_10` and others.
+//! Li et al., PPoPP 2016 (tail-control): requests that run in parallel, and the share of them that misses a target. The files of its
+//! figures share the statements of this one; `figures` lists them.
 //!
 //! The paper's light and medium loads and its targets can not be read in its text, and its two services' work is published as
 //! pictures. So sizes of effects are shown beside the paper's, and signs and orders are judged. A ratio of two systems'

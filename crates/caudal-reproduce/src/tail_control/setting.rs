@@ -1,5 +1,5 @@
-//! Settings: a load, and a target latency there.
-//! Used by `tail_control`, `beyond`, `drift` and others.
+//! A setting of the tail-control figures: a load, and a target latency there. Each figure lists its settings, and makes statements about
+//! two systems in all of them. Pure.
 
 use caudal_policy::Picos;
 

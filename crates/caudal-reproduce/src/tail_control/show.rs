@@ -1,5 +1,5 @@
-//! Miss ratios as charts and tables: loads side by side, targets across, a series or a row for each system.
-//! Used by `beyond`, `drift`, `figure_10` and others.
+//! Miss ratios as charts and tables: loads side by side, targets across, a series or a row for each system. The tail-control figures call
+//! it when all points are simulated. Pure.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;

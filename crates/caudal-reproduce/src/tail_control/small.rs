@@ -1,5 +1,5 @@
-//! Beyond the paper: requests so short that a fork costs as much as what is forked.
-//! Used by `figures`.
+//! Beyond the paper: requests so short that a fork costs as much as what is forked. `figures` lists it; `reproduction` simulates its file
+//! of `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;

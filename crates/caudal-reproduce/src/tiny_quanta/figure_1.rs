@@ -1,5 +1,5 @@
-//! Figure 1: slowdown with different quanta.
-//! Used by `figures`.
+//! Tiny Quanta, Figure 1: slowdown with different quanta. `figures` lists it; `reproduction` simulates its file of `experiments/`, and
+//! then asks here for statements, charts and tables.
 
 use caudal_report::Outcome;
 use caudal_report::chart::{Chart, Level};

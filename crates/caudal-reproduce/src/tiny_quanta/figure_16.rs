@@ -1,5 +1,5 @@
-//! Figure 16: how many cores a dispatcher keeps within a tenth of a quantum.
-//! Used by `figures`.
+//! Tiny Quanta, Figure 16: how many cores a dispatcher keeps within a tenth of a quantum. `figures` lists it; `reproduction` simulates
+//! its file of `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::{Estimate, Linear};

@@ -1,5 +1,5 @@
-//! Figure 2: the highest rate within a slowdown of 10, with different quanta and overheads.
-//! Used by `figures`.
+//! Tiny Quanta, Figure 2: the highest rate within a slowdown of 10, with different quanta and overheads. `figures` lists it;
+//! `reproduction` simulates its file of `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;

@@ -1,5 +1,5 @@
-//! Figure 4: long jobs under centralised and two-level scheduling.
-//! Used by `figures`.
+//! Tiny Quanta, Figure 4: long jobs under centralised and two-level scheduling. `figures` lists it; `reproduction` simulates its file of
+//! `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_report::chart::Chart;
 

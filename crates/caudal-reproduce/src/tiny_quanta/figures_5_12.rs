@@ -1,6 +1,6 @@
-//! Figures 5 to 12: Tiny Quanta with different quanta, beside rivals, and without its parts. The paper measured them; here
-//! they are simulated.
-//! Used by `figures`.
+//! Tiny Quanta, Figures 5 to 12: Tiny Quanta with different quanta, beside rivals, and without its parts. The paper measured them; here
+//! they are simulated. `figures` lists it; `reproduction` simulates its file of `experiments/`, and then asks here for statements, charts
+//! and tables.
 
 use super::super::claim::{Ask, Finding, Limit, all, one};
 use super::super::figure::{Figure, FigureKind, Source, Statement, Study};

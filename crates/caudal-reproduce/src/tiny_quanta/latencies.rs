@@ -1,5 +1,5 @@
-//! Figures 5 to 12: what the paper says of latencies where no rate is named.
-//! Used by `figures`.
+//! Tiny Quanta, Figures 5 to 12: what the paper says of latencies where no rate is named. `figures` lists it as a figure of its own,
+//! which `reproduction` runs.
 
 use caudal_report::chart::{Axis, Chart, Mark, Plot, Point, Series, Spread, Unit};
 

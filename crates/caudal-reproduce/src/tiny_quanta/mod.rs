@@ -1,6 +1,6 @@
-//! Tiny Quanta: why small quanta, why cheap ones, and why two levels do (Figures 1, 2 and 4, which the paper simulated), and
-//! what that comes to beside rivals (Figures 5 to 12 and 16, which it measured, and which are simulated here).
-//! Used by `figure_1`, `figure_4` and `latencies`.
+//! Tiny Quanta: why quanta should be small and cheap, and why two levels of scheduling make that possible (Figures 1, 2 and 4, which the
+//! paper simulated), and how that compares with rivals (Figures 5 to 12 and 16, which it measured, and which are simulated here).
+//! `figures` lists what is in the files beside this one.
 
 mod figure_1;
 mod figure_16;

@@ -1,5 +1,5 @@
-//! Highest rates of systems beside each other: what Figures 5 to 12 come to.
-//! Used by `figure_16`, `figures_5_12` and `latencies`.
+//! The highest rates of systems beside each other: the sentences, chart and table that Figures 5 to 12 share. The files of these figures
+//! call it when the searches are done. Pure.
 
 use caudal_report::chart::{Axis, Chart, Mark, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;

@@ -1,5 +1,5 @@
-//! What each class of requests gets from each system that lanes are held against: a table of the report, and of `--explain`.
-//! Used by `lanes`.
+//! The table of what each class of requests gets from each system that lanes are held against. `lanes` puts it into the report, and
+//! `caudal lanes --explain` prints it. Pure.
 
 use caudal_report::PlainTable;
 use caudal_tune::lanes::{JudgedSystem, LanesAnswer};

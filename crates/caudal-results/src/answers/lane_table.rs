@@ -1,6 +1,5 @@
-//! The systems that lanes are held against beside each other, and the meaning of the words and marks in those tables: on the screen and in
-//! the report.
-//! Used by `lanes`.
+//! The table of the systems that lanes are held against, and the meaning of its words and marks. `caudal lanes` prints it, and `lanes`
+//! puts it into the report. Pure.
 
 use caudal_stats::Estimate;
 use caudal_tune::lanes::{Drifted, JudgedSystem, LanesAnswer, LanesQuestion};

@@ -1,5 +1,5 @@
-//! The few systems of a plan beside each other, and the meaning of the words and marks in that table: on the screen and in the report.
-//! Used by `plan`.
+//! The table of the few systems of a plan that a reader compares, and the meaning of its words and marks. `caudal plan` prints it, and
+//! `plan` puts it into the report. Pure.
 
 use caudal_config::{Limit, find_preset};
 use caudal_tune::{Goal, Plan, Question, Role, Shown, SystemResult, spelled};

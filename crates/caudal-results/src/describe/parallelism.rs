@@ -1,5 +1,5 @@
-//! Parallelism policies in words: which workers may take the tasks that a request forks.
-//! Used by `describe`.
+//! Parallelism policies in words: which workers may take the tasks that a request forks. `describe` asks for each system whose requests
+//! fork. Pure.
 
 use caudal_policy::Picos;
 use caudal_policy::parallelism::{DequeEnd, ParallelismConfig, TailControlConfig};

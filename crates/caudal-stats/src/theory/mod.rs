@@ -1,5 +1,4 @@
-//! Closed forms of queueing theory: what a simulator must come out at.
-//! Tests and benchmarks hold the simulator against them; no answer to a user is made of them.
+//! Closed forms of queueing theory, which a simulation must agree with. The tests of the simulator compare its results with them. Pure.
 //!
 //! Times may be in any unit, rates are per that unit, percentiles are 0 ..= 100 as everywhere in this crate. All
 //! forms are for the steady state: a load of 1 or more is [`TheoryError::Unstable`]. Each form names its source.

@@ -1,4 +1,5 @@
-//! Bands between the ends of the intervals.
+//! The bands of a plot, drawn between the ends of the intervals of a curve's points. [`super::draw`] draws them first, so that curves lie
+//! above them. It adds SVG to a text.
 
 use std::fmt::Write as _;
 

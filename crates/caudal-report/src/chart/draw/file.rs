@@ -1,4 +1,5 @@
-//! Charts as files of their own.
+//! A chart as a file of its own, with the style that a report would give it. `Chart::to_svg` calls it, for READMEs and the pages of
+//! figures. It returns text.
 
 use super::super::style::{STYLE, escape};
 use super::super::{Chart, Inks, Variant};

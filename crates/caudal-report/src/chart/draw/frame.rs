@@ -1,4 +1,5 @@
-//! The frame around the curves: grid, axes, and dashed lines with their labels.
+//! The frame around the curves of a plot: grid, axes, and dashed lines with their labels. [`super::draw`] draws it before the curves. It
+//! adds SVG to a text.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! From a plot to SVG.
-//! Used by `report`, `band`, `draw::file` and others.
+//! The drawing of a plot as SVG. The report draws each plot of a chart by it, and `file` those of a chart that is a file of its own. It
+//! returns text.
 //!
 //! What the report's script relies on: `svg.plot[data-plot]` is a plot; in it `g.series[data-series]` is a
 //! curve with its label, and a shape with a `<title>` is a point with its words.

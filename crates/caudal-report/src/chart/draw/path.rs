@@ -1,5 +1,4 @@
-//! Outlines of paths, and points along them.
-//! Used by `band`, `frame` and `series`.
+//! The outlines of paths in SVG, and points along them. `series` and `band` draw by it; `frame` finds free places for labels by it. Pure.
 
 use std::fmt::Write as _;
 

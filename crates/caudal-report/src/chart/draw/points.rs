@@ -1,4 +1,5 @@
-//! Points with what belongs to each: bars for its intervals, a ring, the words of whoever points at it.
+//! The points of a plot with what belongs to each: bars for its intervals, a ring, and the words that a reader sees who points at it.
+//! [`super::draw`] draws them last. It adds SVG to a text.
 
 use std::fmt::Write as _;
 

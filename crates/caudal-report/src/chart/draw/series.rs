@@ -1,4 +1,5 @@
-//! Curves: in which order they lie on each other, their lines, their names.
+//! The curves of a plot: their lines, their names, and the order in which they lie above each other. [`super::draw`] draws them between
+//! the frame and the points. It adds SVG to a text.
 
 use std::fmt::Write as _;
 
