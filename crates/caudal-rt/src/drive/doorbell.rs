@@ -1,5 +1,5 @@
 //! Doorbells: a word in memory that changes when something has come to a source, so that a worker hears of it without a system call.
-//! Used by `channel` and `source`.
+//! A program's source makes one and hands it out at the start; in-process channels have one. The worker that polls the source reads it between slices.
 //!
 //! ```text
 //!  who brings something                          the worker

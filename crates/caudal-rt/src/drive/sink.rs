@@ -1,5 +1,4 @@
 //! Sinks, which send replies from the worker that did the work. Requests put replies in ([`crate::task::Sinks`]), workers flush them.
-//! Used by `runtime`, `settings`, `shared` and others.
 //!
 //! ```text
 //!  Outboxes   ┌ worker 0: Sink, pending ┐ ┌ worker 1: Sink, pending ┐ …      a slot each, on a line of its own

@@ -1,5 +1,4 @@
 //! Garbage collectors of the program: a runtime warns, when it starts, of one that does not know the stacks of requests.
-//! Used by `start`.
 
 use std::arch::asm;
 use std::ffi::c_void;

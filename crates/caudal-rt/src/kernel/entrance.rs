@@ -1,6 +1,5 @@
 //! Entrance of submissions to a runtime: the dispatcher's queue, or the workers' inboxes. A part of [`Shared`](crate::kernel::shared::Shared);
 //! [`place`](crate::kernel::place) puts requests there.
-//! Used by `place` and `shared`.
 
 use caudal_policy::dispatch::AnyBlind;
 

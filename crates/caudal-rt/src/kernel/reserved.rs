@@ -1,5 +1,4 @@
 //! Cores that the runtimes of this process have, so that a second one takes others. Called at the start and the end of a runtime.
-//! Used by `runtime` and `start`.
 //!
 //! A worker spins for as long as anybody of its runtime is busy. Two workers on one core take it from each other for a time slice
 //! of the operating system, which is a thousand quanta long.

@@ -1,5 +1,5 @@
 //! State that the threads of one runtime, and the handles of its requests, share.
-//! Used by `bench`, `runtime`, `stats` and others.
+//! The start of a runtime makes it; it lives until the last thread and the last handle have dropped it. What one thread alone touches is not here.
 
 use std::sync::atomic;
 use std::sync::{Arc, OnceLock};

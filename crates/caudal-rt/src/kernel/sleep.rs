@@ -1,5 +1,5 @@
 //! Sleep of an idle runtime's threads, and how they are woken.
-//! Used by `shared`.
+//! Idle workers and the dispatcher call it through [`Shared`](crate::kernel::shared::Shared); whoever brings work wakes them through it.
 //!
 //! The runtime sleeps as a whole. A thread goes to sleep only when all of them have had nothing to do for the time that it
 //! spins; so while requests run nobody pays for wake-ups, which take the waker 10 to 22 µs. The first request after idleness

@@ -1,5 +1,5 @@
 //! A thread that waits to be told, by one word: the half of [`Parker`](crate::sync) that the helper knows.
-//! Used by `helper` and `parker`.
+//! A thread that waits for a lock or for a request has one on its stack; a worker that wakes it leaves the system call to the helper.
 //!
 //! ```text
 //!            who waits                       who wakes

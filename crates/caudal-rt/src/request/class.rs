@@ -1,5 +1,5 @@
 //! Classes of requests: a name each. Measurements of them are in [`crate::api::stats`].
-//! Used by `task`, `bench`, `runtime` and others.
+//! A program makes them when it builds a runtime, or later; each request has one, and the worker measures by it.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU16, Ordering};

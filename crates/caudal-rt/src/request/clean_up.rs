@@ -1,5 +1,4 @@
 //! Clean-up for a request that is given up while it waits: it leaves the queues in which it is, or passes on what it was given.
-//! Used by `shared`, `cell`, `condvar` and others.
 //!
 //! Waits of [`crate::sync`] register a clean-up before they park, and drop its guard afterwards. Whoever gives the request up runs it.
 

@@ -1,5 +1,4 @@
 //! Coroutines: one stack each, on which one request after the other runs. Workers resume them; a running request gives its worker back here.
-//! Used by `raw`, `context`, `shared` and others.
 //!
 //! The body of a [`Fiber`] never ends: it runs the request that it was given, says [`Reason::Done`], and waits for the next
 //! one. So a request costs a switch to and fro ([`caudal_fiber::switch`]), and no set-up of a stack.

@@ -1,5 +1,4 @@
 //! C++ exceptions in flight, which their library keeps per thread and a coroutine takes along. Called at each switch.
-//! Used by `context`, `start`, `kernel::worker` and others.
 //!
 //! There is one C++ runtime to a process, and it is searched for when a runtime starts:
 //!

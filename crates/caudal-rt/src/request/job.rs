@@ -1,5 +1,4 @@
 //! Contents of a cell: a closure of any type, then its result. Submissions, workers and handles put and take them.
-//! Used by `coroutine`, `ending`, `new` and others.
 
 use std::any::Any;
 use std::mem::{ManuallyDrop, align_of, needs_drop, size_of};

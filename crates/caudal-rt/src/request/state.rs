@@ -1,6 +1,6 @@
 //! The state word of a request: phase, flags, references and place in one atomic word. Every transition is a method here; the
 //! [cell](super::cell) holds one, and nobody else knows its bits.
-//! Used by `board`, `bench`, `source` and others.
+//! Workers, dispatcher, handles, helper and a shutdown call these methods, each from its own thread; a method touches the word and nothing else.
 //!
 //! ```text
 //!  63      32 31        16 15 14 13     11 10       8 7            3 2     0

@@ -1,6 +1,5 @@
 //! Units of times, and how names of columns, metrics and maps mention them.
 //! Every reader asks for the unit of a name.
-//! Used by `arrivals`, `input`, `show` and others.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,4 @@
 //! `caudal load ADDRESS`: an open-loop load on a service; its search for the highest rate; and runs of several processes merged.
-//! Used by `commands`.
 
 mod options;
 mod show;

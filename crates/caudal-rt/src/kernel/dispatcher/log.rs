@@ -1,5 +1,5 @@
 //! The dispatcher's log: what it saw of the workers, and where it placed each request.
-//! Used by `dispatcher`.
+//! It is written only where the program has asked for a log of decisions.
 
 use caudal_log::Entry;
 

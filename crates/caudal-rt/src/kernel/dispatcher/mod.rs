@@ -1,5 +1,5 @@
 //! The dispatcher: one thread that takes requests from submitters and sources and places each at a worker.
-//! Used by `bench` and `start`.
+//! The start of a runtime makes it on its thread, if the plan has a dispatcher, and calls `run`.
 //!
 //! It sees workers by their [`Board`](crate::board::Board)s, one cache line each, which it reads before every batch and whenever
 //! nothing arrives; in between it counts what it places itself. Unfinished requests of a worker are

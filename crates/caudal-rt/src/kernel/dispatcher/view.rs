@@ -1,5 +1,5 @@
 //! Workers as a dispatch policy sees them: counts as old as the last reading of the boards.
-//! Used by `dispatcher` and `log`.
+//! The dispatcher reads the boards into it before each batch, and hands it to the policy for each request.
 
 use caudal_policy::dispatch::{Counts, Places, Shortest};
 use caudal_policy::{Picos, PoolId};

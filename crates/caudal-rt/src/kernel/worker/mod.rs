@@ -1,5 +1,5 @@
 //! A worker: one thread on one core, which runs requests as coroutines in the order that its discipline says.
-//! Used by `start`, `end`, `migrate` and others.
+//! The start of a runtime makes it on its thread and calls `run`, which returns when the runtime has stopped.
 //!
 //! ```text
 //!  inbox (ring) ──▶ take_in ──▶ discipline ──▶ slice: resume a coroutine until its quantum is over

@@ -1,5 +1,4 @@
 //! The locale that `uselocale` has set for the thread, which goes with the request. Called at each switch, through its parent.
-//! Used by `start`.
 
 use std::ffi::c_void;
 use std::ptr;

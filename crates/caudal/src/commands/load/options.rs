@@ -1,5 +1,4 @@
 //! The arguments of `caudal load`, and what they are where nothing is said.
-//! Used by `load` and `load::show`.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,4 @@
 //! How runs of a load are printed: percentiles, those that the generator does not stand for struck out, and what speaks against a run.
-//! Used by `load`.
 
 use std::sync::atomic::Ordering::Relaxed;
 
