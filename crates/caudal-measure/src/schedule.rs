@@ -1,6 +1,5 @@
-//! The requests of a measured run, drawn before anything runs: every contestant of a comparison, and the simulation that predicts
-//! it, meets the same ones.
-//! A contestant's preparation draws it; the generator hands it in, and the trace has its arrivals.
+//! The requests of a measured run, drawn before anything runs: every contestant of a comparison, and the simulation that predicts it,
+//! meets the same ones. A contestant makes one schedule, and its generator sends the requests at their times. Pure.
 //!
 //! Open loop: an arrival does not wait for an answer, so that a contestant that falls behind is charged for all that
 //! arrives meanwhile. The same seed gives the same requests on every machine and at every load the same classes in the

@@ -1,5 +1,5 @@
-//! How busy the lanes of a system are, by arithmetic: a lane can be overloaded while cores idle on purpose.
-//! An experiment on a system of lanes asks it whether a lane can keep up, and rows show it.
+//! The load of each lane of a system, by arithmetic: a lane can be overloaded while cores idle on purpose. An experiment checks by it
+//! that no lane is overloaded, and the row of a point reports it. Pure.
 //!
 //! A lane of preemptive SITA has its own servers. Of SQD-SITA, the lanes from some one on have together no more
 //! servers than they have reservations (Mirhosseini et al., HPCA 2020, equation 1). What such servers have to do follows

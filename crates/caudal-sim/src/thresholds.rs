@@ -1,5 +1,5 @@
-//! From a service to the bins that tail-control's table is made of.
-//! `caudal threshold` and runs of tail-control make their tables by it before they simulate.
+//! The bins of a service's work, of which tail-control's table is made. The tuner's thresholds ask for them, and `built_in` does where
+//! thresholds are computed anew while a system runs. Pure.
 //!
 //! The paper leaves the choice of bins to the service provider. Here all bins have the same width on a logarithmic
 //! scale, so that a heavy tail is told apart as well as the bulk; [`Binning::Paper`] has equal ones, all of whose work is

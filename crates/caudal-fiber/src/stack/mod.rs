@@ -1,4 +1,5 @@
-//! Stacks for coroutines: mapped with guards, coloured, pooled, and as many as memory allows. Each worker of a scheduler has a pool.
+//! Stacks for coroutines: mapped with guards, coloured, pooled, and as many as memory allows. Each worker of a scheduler has a pool, from
+//! which a coroutine takes its stack when it starts. It maps and unmaps memory.
 //!
 //! A worker's [`StackPool`] maps stacks in slabs and hands out the one used last (its lines are still in the cache).
 //!

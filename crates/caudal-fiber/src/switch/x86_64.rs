@@ -1,5 +1,5 @@
-//! The switch of x86-64 (System V's calling convention).
-//! Coroutines start, are resumed and give back by it; nothing else in the crate is written in assembly.
+//! The switch of stacks on x86-64 (System V's calling convention). `coroutine` calls it at each start, yield and end of a coroutine. It
+//! saves registers on the stack that is left, in assembly, and touches nothing else.
 //!
 //! ```text
 //!   a stack that was left                     a stack on which nothing has run

@@ -1,5 +1,6 @@
-//! One simulated point: replications of a run until its statistics are precise enough.
-//! Sweeps, `caudal sim`, the tuner's final runs and the reproduction call it for each point; it owns the replications and no threads.
+//! The experiment at one simulated point: replications of a run until its statistics are precise enough. The sweep of a file, the tuner
+//! and the figures of papers call it for each point. It runs replications on several threads under the feature `host`, and touches
+//! nothing else.
 //!
 //! 1. *Warm-up.* Unless it is given, as many requests are left out as theory asks for ([`crate::steady`]), or more
 //!    if twenty short pilot runs laid over one another say so (MSER-5); they are repeated with longer runs until

@@ -1,5 +1,5 @@
-//! Recorded arrivals: a stretch of time as it was, and no steady state.
-//! An experiment takes this way where the workload has arrivals from a file.
+//! The experiment with recorded arrivals, which are a stretch of time as it was and have no steady state. [`super::Experiment`] hands
+//! over to it where a workload's arrivals come from a file.
 //!
 //! Every replication plays the file from its first arrival to its last, into a system that begins empty, and measures all
 //! of them: what is reported is about this file, its busy parts included. A part of it would be about that part, and where

@@ -1,5 +1,5 @@
-//! Is a run long enough to show the steady state, and did it?
-//! An experiment asks before its first run, and judges each stage by it.
+//! The steady state of a system: how long a run has to be to show it, and whether a run did. An experiment asks for the lengths before
+//! its first replication, and judges each stage afterwards. Pure.
 //!
 //! What a run has to leave out and how long it has to be follow from the system's relaxation time
 //! ([`caudal_stats::relaxation`]): from the second moment of *all* requests' service times and from the time to spare

@@ -1,5 +1,5 @@
-//! Units of times, and how names of columns, metrics and maps mention them.
-//! Every reader asks for the unit of a name.
+//! The units of times, and how names of columns, metrics and maps mention them. Every reader asks for the unit that a name says, before
+//! it converts values. Pure.
 
 use serde::{Deserialize, Serialize};
 

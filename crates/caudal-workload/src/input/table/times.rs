@@ -1,5 +1,5 @@
-//! Times of arrivals in a table: numbers in a unit, epochs, or dates with a time of day (ISO 8601).
-//! Called where a file of arrivals is read.
+//! The times of arrivals in a table: numbers in a unit, epochs, or dates with a time of day (ISO 8601). The reader of timestamps calls it
+//! for a file of arrivals, once the column is known. Pure.
 
 use super::Timestamps;
 use super::layout::Layout;
