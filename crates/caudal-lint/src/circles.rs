@@ -30,7 +30,7 @@ pub struct Arrow {
 pub struct Circle {
     /// The modules, as paths from the crate on, sorted.
     pub modules: Vec<String>,
-    /// The uses that tie them.
+    /// The uses along the shortest way around: without one of them that way is gone.
     pub arrows: Vec<Arrow>,
 }
 
@@ -103,10 +103,10 @@ fn circles_of(all: &Crate, level: &Level) -> Vec<Circle> {
     let components = tarjan_scc(&graph).into_iter().filter(|component| component.len() > 1);
     components
         .map(|component| {
-            let within = |module: &ModuleId| component.contains(module);
             let mut modules: Vec<_> = component.iter().map(|&module| path_of(all, module)).collect();
             modules.sort();
-            let ties = level.iter().filter(|((from, to), _)| within(from) && within(to));
+            let shortest = shortest_way_around(&graph, &component);
+            let ties = level.iter().filter(|(pair, _)| shortest.contains(pair));
             let arrows = ties.flat_map(|(_, files)| {
                 files.iter().map(|(&(from, to), names)| Arrow {
                     from: all.files[from].clone(),
@@ -117,6 +117,34 @@ fn circles_of(all: &Crate, level: &Level) -> Vec<Circle> {
             Circle { modules, arrows: arrows.collect() }
         })
         .collect()
+}
+
+/// The arrows of the shortest way from a module of a strongly connected component back to itself.
+fn shortest_way_around(
+    graph: &DiGraphMap<ModuleId, ()>,
+    component: &[ModuleId],
+) -> Vec<(ModuleId, ModuleId)> {
+    let around = |start: ModuleId| {
+        let mut from: BTreeMap<ModuleId, ModuleId> = BTreeMap::new();
+        let mut next = std::collections::VecDeque::from([start]);
+        while let Some(at) = next.pop_front() {
+            for to in graph.neighbors(at) {
+                if to == start {
+                    let mut arrows = vec![(at, start)];
+                    while let Some(&before) = from.get(&arrows[arrows.len() - 1].0) {
+                        arrows.push((before, arrows[arrows.len() - 1].0));
+                    }
+                    return Some(arrows);
+                }
+                if !from.contains_key(&to) {
+                    from.insert(to, at);
+                    next.push_back(to);
+                }
+            }
+        }
+        None
+    };
+    component.iter().filter_map(|&start| around(start)).min_by_key(Vec::len).unwrap_or_default()
 }
 
 /// As it is written in the code, from `crate` on.

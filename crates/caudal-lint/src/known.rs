@@ -81,7 +81,7 @@ impl Known {
             return None;
         }
         let mut text = format!(
-            "{name}: these modules use each other in a circle: {}\n  Cut one of these arrows, so that each module is above or below another:",
+            "{name}: these modules use each other in a circle: {}\n  Cut one of these arrows, which are the shortest way around, so that each module is above or below another:",
             circle.modules.join(" ")
         );
         for arrow in &circle.arrows {

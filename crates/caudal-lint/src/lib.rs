@@ -24,7 +24,12 @@ pub fn check(workspace: &Path) -> Result<Vec<String>, LintError> {
     let list = workspace.join("crates/caudal-lint/known.txt");
     let mut known = known::Known::read(&list)?;
     let mut faults = Vec::new();
-    for folder in sorted(&workspace.join("crates"))? {
+    let mut folders = sorted(&workspace.join("crates"))?;
+    let services = workspace.join("services");
+    if services.is_dir() {
+        folders.extend(sorted(&services)?);
+    }
+    for folder in folders {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for root in ["src/lib.rs", "src/main.rs"].map(|root| folder.join(root)) {
             if root.is_file() {
@@ -55,7 +60,14 @@ fn faults_of_users(all: &modules::Crate) -> Result<Vec<String>, LintError> {
     for file in &all.files {
         let nobody = std::collections::BTreeSet::new();
         let of_file = users.get(file).unwrap_or(&nobody);
-        faults.extend(users::stale(&read(file)?, of_file).iter().map(|name| {
+        let text = read(file)?;
+        if users::has_bare_list(&text) {
+            faults.push(format!(
+                "{}:1: the header lists its users; say in a sentence who calls the file, and when",
+                file.display()
+            ));
+        }
+        faults.extend(users::stale(&text, of_file).iter().map(|name| {
             format!(
                 "{}:1: the header says that `{name}` uses this file, which it does not; its users are {}",
                 file.display(),

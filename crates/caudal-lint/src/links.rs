@@ -12,8 +12,14 @@ use crate::error::LintError;
 /// The list of all pages below `docs`, of which `make site` makes its menu.
 const SUMMARY: &str = "docs/SUMMARY.md";
 
+/// Beginnings of the paths of files in the tree, which pages may name in backquotes.
+const PLACES: [&str; 9] =
+    ["crates/", "docs/", "scripts/", "pass/", "services/", "examples/", "experiments/", "benches/", "data/"];
+
 /// A page: where it links to, and where one can link to in it.
 struct Page {
+    /// Line, from 1 on, and path of each file of the tree that is named in backquotes.
+    named: Vec<(usize, String)>,
     /// Line, from 1 on, and target of each link.
     links: Vec<(usize, String)>,
     /// Names of its headings, as GitHub and mdBook make them.
@@ -36,6 +42,9 @@ pub fn broken(workspace: &Path) -> Result<Vec<String>, LintError> {
             if let Some(fault) = fault_of(path, link, &pages) {
                 faults.push(format!("{}:{line}: {fault}", path.display()));
             }
+        }
+        for (line, named) in page.named.iter().filter(|(_, named)| !workspace.join(named).exists()) {
+            faults.push(format!("{}:{line}: there is no file `{named}` in the tree", path.display()));
         }
     }
     let (docs, summary) = (plain(&workspace.join("docs")), plain(&workspace.join(SUMMARY)));
@@ -83,7 +92,7 @@ fn pages_below(folder: &Path) -> Result<Vec<PathBuf>, LintError> {
 }
 
 fn read_page(text: &str) -> Page {
-    let mut page = Page { links: Vec::new(), anchors: Vec::new() };
+    let mut page = Page { named: Vec::new(), links: Vec::new(), anchors: Vec::new() };
     let mut heading: Option<String> = None;
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_FOOTNOTES;
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
@@ -99,6 +108,10 @@ fn read_page(text: &str) -> Page {
                 page.anchors.push(if again == 0 { name } else { format!("{name}-{again}") });
             }
             Event::Text(part) | Event::Code(part) => {
+                if is_code_at(text, range.start) && is_path(&part) {
+                    let line = text[..range.start].matches('\n').count() + 1;
+                    page.named.push((line, part.trim_end_matches('/').to_owned()));
+                }
                 if let Some(heading) = &mut heading {
                     *heading += &part;
                 }
@@ -107,6 +120,17 @@ fn read_page(text: &str) -> Page {
         }
     }
     page
+}
+
+/// Is this the place of a code span?
+fn is_code_at(text: &str, at: usize) -> bool {
+    text[at..].starts_with('`')
+}
+
+/// Is `code` the path of a file or folder of the tree, and no pattern and no command?
+fn is_path(code: &str) -> bool {
+    let letters = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '/' | '.' | '_' | '-');
+    PLACES.iter().any(|place| code.starts_with(place)) && code.chars().all(letters)
 }
 
 /// A heading's name in links: small letters, digits, `_`, and `-` for blanks.
@@ -143,4 +167,12 @@ fn headings_have_the_names_that_links_use() {
     );
     assert_eq!(page.anchors, ["one", "two-words", "two-words-1"]);
     assert_eq!(page.links, [(5, "a.md#b".to_owned())]);
+}
+
+#[test]
+fn files_in_backquotes_are_found_and_patterns_are_not() {
+    let page = read_page(
+        "See `crates/a/src/lib.rs`,\n`data/`, `docs/*.md`, `scripts/x --y`, `src/lib.rs` and crates/b.\n",
+    );
+    assert_eq!(page.named, [(1, "crates/a/src/lib.rs".to_owned()), (2, "data".to_owned())]);
 }

@@ -1,7 +1,7 @@
 //! Who uses a file: the modules that name something of it, and whether the sentence in its header that names them is still true.
 //! Used by the check of all crates, for each file.
 //!
-//! A header may say "Used by `a`, `b::c` and others." Each name in backquotes of that sentence is the end of the path of a module of the
+//! A header may name users in a sentence that begins with "Used by": "Used by `a` before each run." Each name in backquotes of that sentence is the end of the path of a module of the
 //! same crate that uses the file; a name that does not is a fault, so the sentence cannot become stale unnoticed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,9 +43,38 @@ pub fn stale(text: &str, users: &BTreeSet<String>) -> Vec<String> {
     sentence.split('`').skip(1).step_by(2).filter(|name| !is_user(name)).map(str::to_owned).collect()
 }
 
+/// Is there a line in the header that only lists users, as in "Used by `a`, `b` and others."? A list of names says neither when they call nor
+/// why: the header has a sentence instead.
+#[must_use]
+pub fn has_bare_list(text: &str) -> bool {
+    let header = text.lines().map_while(|line| line.strip_prefix("//!"));
+    let is_bare = |line: &str| {
+        let Some(list) = line.trim().strip_prefix("Used by ").and_then(|rest| rest.strip_suffix('.')) else {
+            return false;
+        };
+        // Every second part is a name in backquotes.
+        list.contains('`')
+            && list
+                .split('`')
+                .step_by(2)
+                .all(|between| matches!(between.trim(), "" | "," | "and" | "and others"))
+    };
+    header.into_iter().any(is_bare)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_of_names_is_no_sentence() {
+        assert!(has_bare_list("//! A tree.\n//! Used by `a`.\n"));
+        assert!(has_bare_list("//! A tree.\n//! Used by `a`, `b::c` and others.\n"));
+        assert!(!has_bare_list("//! A tree.\n//! Used by `a` before each run.\n"));
+        assert!(!has_bare_list(
+            "//! A tree.\n//! Used by the check of all crates, for each file.\nfn a() {}\n"
+        ));
+    }
 
     #[test]
     fn a_name_that_does_not_use_the_file_is_stale() {

@@ -2,7 +2,7 @@
 
 use caudal_workload::Columns;
 
-use crate::reading::{mean_us, read_with, try_read};
+use crate::reading::{mean_us, notes, only, read_with, try_read};
 
 #[test]
 fn texts_that_are_no_tables_are_refused_as_such() {
@@ -177,6 +177,18 @@ fn conditions_are_refused_where_there_are_no_columns() {
         "1.0 try_read(3, \"\", 10) = 0 <0.000012>\n1.1 write(3, \"\", 10) = 0 <0.000014>\n".repeat(20);
     let refused = read_with(&calls, columns).unwrap_err().to_string();
     assert!(refused.contains("--where call=read"), "{refused}");
+}
+
+/// Blank lines are no rows: they are neither left over by a condition, nor counted as lines without a time.
+#[test]
+fn blank_lines_of_json_are_no_rows() {
+    let rows = "{\"status\": 500, \"latency_us\": 3}\n\n".repeat(3)
+        + &"{\"status\": 404, \"latency_us\": 4}\n\n".repeat(2);
+    let refused = read_with(&rows, only("status=200")).unwrap_err().to_string();
+    assert!(refused.contains("`status=200` holds for none of its 5"), "{refused}");
+    let service = read_with(&(rows + "\n{\"status\": 500}\n"), only("status=500")).unwrap();
+    let notes = notes(&service);
+    assert!(notes.contains("1 of 6 lines have no `latency_us`"), "{notes}");
 }
 
 #[test]

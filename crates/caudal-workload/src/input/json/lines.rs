@@ -17,8 +17,8 @@ use crate::input::source::{self, Source};
 use crate::input::unit::Unit;
 use crate::input::{Columns, Place, Read};
 
-/// A writer of lines of JSON.
-struct LineWriter {
+/// A tool that writes lines of JSON, and where it writes the time.
+struct KnownTool {
     writer: &'static str,
     /// Where the time is in a line.
     key: &'static str,
@@ -27,16 +27,16 @@ struct LineWriter {
     condition: Option<(&'static str, &'static str)>,
 }
 
-/// The writers.
-const LINES: [LineWriter; 3] = [
-    LineWriter {
+/// The tools whose lines need no question.
+const LINES: [KnownTool; 3] = [
+    KnownTool {
         writer: "k6",
         key: "data.value",
         unit: Unit::Ms,
         condition: Some(("metric", "http_req_duration")),
     },
-    LineWriter { writer: "vegeta", key: "latency", unit: Unit::Ns, condition: None },
-    LineWriter { writer: "Rust's tests", key: "exec_time", unit: Unit::S, condition: Some(("type", "test")) },
+    KnownTool { writer: "vegeta", key: "latency", unit: Unit::Ns, condition: None },
+    KnownTool { writer: "Rust's tests", key: "exec_time", unit: Unit::S, condition: Some(("type", "test")) },
 ];
 
 /// Reads an object a line, as they come.
@@ -83,7 +83,8 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
     let (mut left_out, mut without) = (0, 0);
     let mut notes = Vec::new();
     let mut reader = std::io::BufReader::with_capacity(256 << 10, source.stream());
-    let (mut text, mut number) = (Vec::new(), 0u64);
+    // Lines of the file are numbered for errors; only those that are not blank are rows.
+    let (mut text, mut number, mut rows) = (Vec::new(), 0u64, 0u64);
     loop {
         text.clear();
         if reader.read_until(b'\n', &mut text).map_err(|error| source::failed(place.0, error))? == 0 {
@@ -94,6 +95,7 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
         if text.trim_ascii().is_empty() {
             continue;
         }
+        rows += 1;
         let line: Value = match serde_json::from_slice(&text) {
             Ok(line) => line,
             Err(_) if !text.ends_with(b"\n") && !collect.trace.ps.is_empty() => {
@@ -129,7 +131,7 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
     conditions.left_out = left_out;
     let keys: Vec<String> =
         sample.first().and_then(Value::as_object).into_iter().flat_map(|map| map.keys().cloned()).collect();
-    conditions.check(number > left_out, &keys, place)?;
+    conditions.check(rows > left_out, &keys, place)?;
     if collect.trace.ps.is_empty() && without > 0 {
         return Err(place.whole(format!("none of the {without} lines that are meant has `{key}`")));
     }
@@ -143,7 +145,7 @@ pub(super) fn read_lines(source: Source, place: &Place<'_>, wanted: &Columns) ->
     }
     if without > 0 {
         let key = read.taken.column.as_deref().unwrap_or_default();
-        notes.push(format!("{without} of {number} lines have no `{key}`, and were passed over"));
+        notes.push(format!("{without} of {rows} lines have no `{key}`, and were passed over"));
     }
     read.notes.extend(notes);
     Ok(read)
