@@ -94,8 +94,11 @@ pub(crate) struct SharedWorker {
 impl SharedWorker {
     /// A request that was taken out of this worker's inbox is going to be at `place`. `false`: it has ended,
     /// and was counted by whoever ended it; the queue's reference is gone.
+    ///
+    /// # Safety
+    /// The caller has taken the request, with its reference, out of this worker's inbox.
     #[inline]
-    pub(crate) fn give_away(&self, cell: Request, place: Place) -> bool {
+    pub(crate) unsafe fn give_away(&self, cell: Request, place: Place) -> bool {
         if cell.state.load().is_started() {
             self.mail.started.fetch_sub(1, Ordering::Relaxed);
         }

@@ -103,10 +103,13 @@ impl Helper {
         self.expected.load(Ordering::SeqCst)
     }
 
-    /// Hands over a request that has ended, with its reference [`Reference::Teller`].
+    /// Hands over a request that has ended.
+    ///
+    /// # Safety
+    /// The caller has [`Reference::Teller`], which is the helper's from here on, and the request is on no list.
     #[inline]
-    pub(crate) fn tell(&self, cell: Request) {
-        // SAFETY: cells stay where they are, and the thread that ends a request pushes it once.
+    pub(crate) unsafe fn tell(&self, cell: Request) {
+        // SAFETY: cells stay where they are, and the request is on no other list.
         unsafe { self.to_tell.push(cell.address()) };
         self.tell_if_ended();
     }

@@ -57,7 +57,10 @@ pub(crate) enum GaveUp {
 /// A coroutine or thread that waits, or what stands for it in a model.
 pub(crate) trait Waiter: Sized {
     /// Has `clean_up` run in the place of the waiter, once, if that is given up before the guard is dropped.
-    fn on_given_up<'a>(&'a self, clean_up: &'a CleanUp<'a>) -> CleanUpGuard<'a>;
+    ///
+    /// # Safety
+    /// As [`CleanUpGuard::new`].
+    unsafe fn on_given_up<'a>(&'a self, clean_up: &'a CleanUp<'a>) -> CleanUpGuard<'a>;
     /// Waits until it is told, or gives up.
     fn wait(&self) -> Result<(), GaveUp>;
     /// Waits until it is told, whatever happens: somebody has claimed its node.

@@ -250,7 +250,8 @@ impl<T> Receiver<T> {
         let channel = Arc::clone(&self.channel);
         let leave = || _ = channel.queue.with(|queue| queue.receiver.remove(node));
         let clean_up = CleanUp::by(&leave);
-        let _registered = node.waiter.on_given_up(&clean_up);
+        // SAFETY: the guard is dropped before this function returns, also when it unwinds; waits nest.
+        let _registered = unsafe { node.waiter.on_given_up(&clean_up) };
         let queued = channel.queue.with(|queue| {
             let wait = queue.values.is_empty() && !queue.senders_gone;
             if wait {

@@ -168,12 +168,13 @@ impl Parker {
 }
 
 impl Waiter for Parker {
-    fn on_given_up<'a>(&'a self, clean_up: &'a CleanUp<'a>) -> CleanUpGuard<'a> {
+    unsafe fn on_given_up<'a>(&'a self, clean_up: &'a CleanUp<'a>) -> CleanUpGuard<'a> {
         let chain: Option<&dyn CleanUpChain> = match &self.who {
             Who::Coroutine { cell, .. } => Some(&**cell),
             Who::Thread => None,
         };
-        CleanUpGuard::new(chain, clean_up)
+        // SAFETY: as the caller promises.
+        unsafe { CleanUpGuard::new(chain, clean_up) }
     }
 
     fn wait(&self) -> Result<(), GaveUp> {

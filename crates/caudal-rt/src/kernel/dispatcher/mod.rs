@@ -250,7 +250,8 @@ impl<'a> Dispatcher<'a> {
     fn goes_on(&self, cell: Request) -> bool {
         let stops = self.shared.stage() == Stage::Stopping;
         if stops {
-            self.shared.give_up(cell);
+            // SAFETY: the dispatcher has taken the request out of a queue.
+            unsafe { self.shared.give_up(cell) };
         }
         !stops
     }
@@ -300,7 +301,8 @@ impl<'a> Dispatcher<'a> {
         } else {
             return false;
         };
-        end_unstarted(cell, outcome, &**self.shared);
+        // SAFETY: the dispatcher has the reference of the queue from which the request came.
+        unsafe { end_unstarted(cell, outcome, &**self.shared) };
         true
     }
 
@@ -363,7 +365,8 @@ impl<'a> Dispatcher<'a> {
                 continue;
             }
             while let Some((cell, _)) = other.inbox.pop() {
-                if other.give_away(cell, self.shared.place(NOWHERE)) {
+                // SAFETY: the request has come out of that inbox.
+                if unsafe { other.give_away(cell, self.shared.place(NOWHERE)) } {
                     self.held.push_back(cell);
                 }
             }

@@ -150,7 +150,8 @@ impl<D: Discipline> Worker<D> {
     pub(crate) fn new(parts: Parts<D>) -> Worker<D> {
         let Parts { number, shared, discipline, rebalance, stacks, source, log } = parts;
         let context = Box::new(Context::new(number as u16, &shared));
-        context.install();
+        // SAFETY: the worker has it in a box, and uninstalls it when it ends, on this thread.
+        unsafe { context.install() };
         let mail = &shared.workers[number].mail;
         mail.probe_flag.publish(probe::flag());
         // SAFETY: the call has no precondition.
@@ -337,13 +338,17 @@ impl<D: Discipline> Worker<D> {
         };
         let cell = self.pool.task(task).cell;
         let header = cell;
-        self.shared.end_if_due(cell, self.stage, time);
-        if !header.state.start(self.shared.place(self.number as u16)) {
+        // SAFETY: the worker has the reference of the inbox from which the request came, until it has run.
+        let started = unsafe {
+            self.shared.end_if_due(cell, self.stage, time);
+            cell.start(self.shared.place(self.number as u16))
+        };
+        let Some(started) = started else {
             self.idle.push(coroutine);
             self.drop_ended(task, time);
             return false;
-        }
-        coroutine.give(cell);
+        };
+        coroutine.give(started);
         if let Some(measured) = self.measured(header.class.get()) {
             measured.started(time.saturating_sub(header.arrival.load(Relaxed)));
         }
@@ -383,7 +388,8 @@ impl<D: Discipline> Worker<D> {
         let entry = self.pool.task(task);
         let Some(coroutine) = entry.fiber.as_mut() else { unreachable!("a started task has a coroutine") };
         let context = &*self.context;
-        context.enter(coroutine.seat(), entry.cell, task, entry.parks);
+        // SAFETY: the worker has the coroutine, and leaves the context after the slice.
+        unsafe { context.enter(coroutine.seat(), entry.cell, task, entry.parks) };
         // SAFETY: the block is this thread's, and the seat the coroutine's.
         unsafe {
             let (block, seat) = (&mut *probe::block(), coroutine.seat().as_ref());
@@ -473,7 +479,8 @@ impl<D: Discipline> Worker<D> {
             self.shared.left_something(cell, coroutine.as_ref());
         }
         let (class, arrival) = (cell.class.get(), cell.arrival.load(Relaxed));
-        hand_over(cell, outcome, &*self.shared);
+        // SAFETY: this worker has run the request, whose coroutine has just said how it ended.
+        unsafe { hand_over(cell, outcome, &*self.shared) };
         self.idle.extend(coroutine);
         self.pool.forget(task);
 
