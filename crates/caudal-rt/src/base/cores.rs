@@ -1,5 +1,5 @@
-//! Processors of threads, and threads that prepare themselves before others begin.
-//! Used by `bench`, `beside` and `start`.
+//! Processors of threads. Workers, the dispatcher and helpers call this when their threads begin: it pins them to their cores, and lets the
+//! starting thread wait until all are ready.
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;

@@ -1,5 +1,5 @@
-//! Lines that the runtime writes to standard error, each whole: see [`caudal_fiber::message`].
-//! Used by `runtime`, `fork`, `sink` and others.
+//! Lines that the runtime writes to standard error, by [`caudal_fiber::message`], so that each comes out whole. Warnings use it that have
+//! no caller to whom an error could be returned.
 
 /// Writes a line, which begins with `caudal: `, to standard error.
 macro_rules! say {

@@ -1,5 +1,5 @@
-//! Measurements of every class, which workers make on the request path.
-//! Used by `shared`, `kernel::worker` and `snapshot`.
+//! Measurements of every class: a set of histograms for each class and worker. Workers add to their own sets when requests start, are
+//! pre-empted and end; statistics read all of them at any time.
 //!
 //! ```text
 //! line 0   queueing     service     plain     ┐ sum, largest value and buckets' address of each histogram;

@@ -1,5 +1,6 @@
-//! The board: what workers publish, with plain stores to lines of their own, and anybody reads. Each part names its writer.
-//! Used by `runtime`, `dispatcher`, `shared` and others.
+//! The board: what the threads of a runtime publish about themselves, with plain stores to cache lines of their own. Workers write their
+//! numbers where they schedule; the dispatcher, thieves, the watchdog and statistics read them at any time, as they were a moment ago. Each
+//! part names its writer.
 
 pub mod histogram;
 pub(crate) mod log;

@@ -1,5 +1,4 @@
-//! Findings of the watchdog on each worker.
-//! Used by `board` and `shared`.
+//! Findings of the watchdog on each worker. The watchdog writes them every few milliseconds, and statistics read them.
 
 use std::sync::atomic::AtomicU64;
 

@@ -33,10 +33,10 @@ use crate::request::exceptions;
 pub(crate) struct Context {
     pub(crate) worker: u16,
     /// From `Arc::as_ptr`.
-    pub(crate) shared: NonNull<Shared>,
+    shared: NonNull<Shared>,
     /// The coroutine that runs; none while the worker schedules.
-    pub(crate) seat: Cell<Option<NonNull<Seat>>>,
-    pub(crate) cell: Cell<Option<Request>>,
+    seat: Cell<Option<NonNull<Seat>>>,
+    cell: Cell<Option<Request>>,
     pub(crate) task: Cell<u32>,
     pub(crate) parks: Cell<u32>,
     pub(crate) timers: RefCell<Timers>,

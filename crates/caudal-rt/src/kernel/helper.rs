@@ -1,5 +1,5 @@
 //! The helper: a thread off the request path that wakes outside waiters, and checks whether workers are stuck.
-//! Used by `bench`, `shared`, `start` and others.
+//! The start of a runtime makes it, and workers and handles call it from their threads; it touches a request only after that has ended.
 //!
 //! A worker never makes a system call to wake anybody: that takes 10 to 22 µs. It pushes the finished request to
 //! [`Helper::to_tell`], and the helper, which polls that stack every 50 µs while anybody waits, makes the call. A thread that is about to

@@ -1,5 +1,5 @@
-//! State that the threads of one runtime, and the handles of its requests, share.
-//! Used by `bench`, `runtime`, `stats` and others.
+//! State that the threads of one runtime, and the handles of its requests, share. All of them hold it by an `Arc` and call it at any time,
+//! so everything in it is atomic, has a lock, or never changes. Requests that no worker is to run any more are ended here, too.
 
 use std::os::fd::BorrowedFd;
 use std::sync::atomic;

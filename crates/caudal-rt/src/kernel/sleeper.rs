@@ -1,5 +1,5 @@
-//! A thread that waits to be told, by one word: the half of [`Parker`](crate::sync) that the helper knows.
-//! Used by `helper` and `parker`.
+//! A thread that waits to be told, by one word: the half of [`Parker`](crate::sync) that the helper knows. The word lies on the stack of
+//! the waiting thread; whoever wakes it, or the helper in its place, must not touch it after having told it.
 //!
 //! ```text
 //!            who waits                       who wakes

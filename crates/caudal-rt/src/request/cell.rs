@@ -1,6 +1,5 @@
-//! A request as it travels: one cell of 256 bytes that holds its closure, then its result. Submissions make them, queues and workers
-//! pass them on, and a handle reads what is left.
-//! Used by `board`, `bench`, `source` and others.
+//! A request as it travels: one cell of 256 bytes that holds its closure, then its result. Submissions make them, queues and workers pass
+//! them on, and a handle reads what is left. The table below says which thread may touch which field when.
 //!
 //! ```text
 //!   0  state      phase, flags, references, and the worker where it is      (the word of `state.rs`)

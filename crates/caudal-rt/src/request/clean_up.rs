@@ -1,5 +1,5 @@
-//! Clean-up for a request that is given up while it waits: it leaves the queues in which it is, or passes on what it was given.
-//! Used by `shared`, `cell`, `condvar` and others.
+//! Clean-up for a request that is given up while it waits: in its place it leaves the queues in which it is, or passes on what it was
+//! given.
 //!
 //! Waits of [`crate::sync`] register a clean-up before they park, and drop its guard afterwards. Whoever gives the request up runs it.
 

@@ -1,5 +1,5 @@
-//! Coroutines: one stack each, on which one request after the other runs. Workers resume them; a running request gives its worker back here.
-//! Used by `raw`, `context`, `shared` and others.
+//! Coroutines: one stack each, on which one request after the other runs. A worker resumes its coroutines where it schedules; a running
+//! request gives its worker back here. A coroutine belongs to one worker at a time, and only that one's thread touches it.
 //!
 //! The body of a [`Fiber`] never ends: it runs the request that it was given, says [`Reason::Done`], and waits for the next
 //! one. So a request costs a switch to and fro ([`caudal_fiber::switch`]), and no set-up of a stack.

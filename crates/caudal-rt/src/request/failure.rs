@@ -1,5 +1,4 @@
-//! Failures of a submission and of a request, and how a request ended. Submissions and handles return them.
-//! Used by `task`, `runtime`, `ending` and others.
+//! Failures of a submission and of a request, and how a request ended. Submissions and handles return them to programs.
 
 use std::any::Any;
 use std::fmt;

@@ -1,6 +1,5 @@
-//! The state word of a request: phase, flags, references and place in one atomic word. Every transition is a method here; the
-//! [cell](super::cell) holds one, and nobody else knows its bits.
-//! Used by `board`, `bench`, `source` and others.
+//! The state word of a request: phase, flags, references and place in one atomic word. Every thread that starts, wakes, cancels, ends or
+//! waits for a request changes the word by a method of this file. The [cell](super::cell) holds one, and nobody else knows its bits.
 //!
 //! ```text
 //!  63      32 31        16 15 14 13     11 10       8 7            3 2     0

@@ -1,5 +1,5 @@
-//! List of waiters, for all locks and channels: intrusive, first in, first out, under a small spin lock.
-//! Used by `sync`, `condvar`, `gate` and others.
+//! List of waiters, for all locks and channels of this floor: intrusive, first in, first out, under a small spin lock. A waiter puts a node
+//! on its own stack into the list before it waits; whoever gives something away claims the first node, and tells its waiter.
 //!
 //! ```text
 //!            ┌───────── on the stack of a waiter each ─────────┐

@@ -1,5 +1,5 @@
-//! A bounded channel: many send, one receives.
-//! Used by `oneshot`.
+//! A bounded channel: many send, one receives. Requests and threads call it; a sender waits while there is no room, the receiver while
+//! there is no value.
 //!
 //! Room is a number of permits (`permits.rs`): a sender takes one, which it may have to wait for, then puts its value into the
 //! queue; the receiver takes a value out and gives the permit back. So there are never more values than permits, and the queue's

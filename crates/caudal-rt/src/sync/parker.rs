@@ -1,6 +1,5 @@
-//! Parkers: a waiter in this crate is a coroutine, which is parked, or any other thread, which sleeps on a futex. Locks, channels and scopes
-//! make one for each wait.
-//! Used by `condvar`, `mpsc`, `mutex` and others.
+//! Parkers: a waiter in this crate is a coroutine, which is parked, or any other thread, which sleeps on a futex. Locks, channels and
+//! scopes make one for each wait, on the waiter's own stack.
 //!
 //! The word by which a waiter is told is a [`Sleeper`].
 //!

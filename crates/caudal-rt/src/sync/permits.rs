@@ -1,5 +1,5 @@
-//! A number of permits and their waiters. Semaphores, reader-writer locks and the room of channels are made of it.
-//! Used by `mpsc`, `rwlock` and `semaphore`.
+//! A number of permits and their waiters, of which semaphores, reader-writer locks and the room of channels are made. Requests and threads
+//! take permits, and wait for them in the order in which they came.
 //!
 //! # The word
 //!

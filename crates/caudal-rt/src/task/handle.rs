@@ -1,5 +1,5 @@
-//! Handles: the answer to a submission, by which the program waits for a request and takes its result.
-//! Used by `task`, `raw`, `runtime` and others.
+//! Handles: the answer to a submission, by which the program waits for a request and takes its result. Any thread or request may have one.
+//! It holds a reference to the request's cell and, once the request has ended, alone reads what that left.
 
 use std::future::Future;
 use std::marker::PhantomData;

@@ -1,5 +1,5 @@
-//! Submissions: a request is made, placed, and answered with a handle; or refused, with its closure.
-//! Used by `task`, `runtime` and `scope`.
+//! Submissions: a request is made, placed, and answered with a handle; or refused, with its closure. They run on the thread or the request
+//! that submits, which owns the cell until a queue has taken it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,6 +1,5 @@
 //! Statistics of a runtime: numbers as snapshots, and recordings of what its workers do. Programs ask by [`Runtime::stats`](crate::Runtime::stats) and
 //! [`Runtime::record_timeline`](crate::Runtime::record_timeline), services beside the runtime by a [`View`]; `caudal-observe` makes texts and files of the answers.
-//! Used by `beside` and `runtime`.
 //!
 //! ```text
 //!  workers ──▶ measured (histograms) ─┐

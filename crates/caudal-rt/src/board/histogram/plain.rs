@@ -1,5 +1,5 @@
-//! A snapshot: percentiles, merging, the difference to an earlier one, another unit.
-//! Used by `histogram`, `measured`, `snapshot` and others.
+//! A snapshot of a histogram, which belongs to its holder: percentiles, merging, the difference to an earlier one, another unit. Programs
+//! get it from a runtime's statistics; nothing here is shared between threads.
 
 use super::{BUCKETS, bounds_of, index_of, midpoint_of};
 

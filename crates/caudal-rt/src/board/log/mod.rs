@@ -1,5 +1,5 @@
-//! The log of decisions: what policies saw on each thread, and what they decided.
-//! Used by `shared` and `writer`.
+//! The log of decisions: what policies saw on each thread, and what they decided. Each thread of a runtime writes a buffer of its own while
+//! requests run, if the log is on; a program takes a copy of all of them, to replay it in the simulator.
 //!
 //! ```text
 //!  worker 0   │ entry │ entry │ entry │ … free …        │   a buffer each, made at the start, written once, in order

@@ -1,5 +1,6 @@
-//! The dispatcher: one thread that takes requests from submitters and sources and places each at a worker.
-//! Used by `bench` and `start`.
+//! The dispatcher: one thread that takes requests from submitters and sources and places each at a worker, where the dispatch policy has to
+//! see the workers. The start of a runtime makes it and runs it on a thread of its own. It owns the requests between the entrance and a
+//! worker's inbox.
 //!
 //! It sees workers by their [`Board`](crate::board::Board)s, one cache line each, which it reads before every batch and whenever
 //! nothing arrives; in between it counts what it places itself. Unfinished requests of a worker are

@@ -1,5 +1,5 @@
-//! Workers as a dispatch policy sees them: counts as old as the last reading of the boards.
-//! Used by `dispatcher` and `log`.
+//! Workers as a dispatch policy sees them: counts as old as the dispatcher's last reading of the boards, corrected by what it has placed
+//! since. The dispatcher owns the view, and passes it to its policy with every request.
 
 use caudal_policy::dispatch::{Counts, Places, Shortest};
 use caudal_policy::{Picos, PoolId};

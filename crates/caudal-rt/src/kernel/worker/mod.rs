@@ -1,5 +1,5 @@
-//! A worker: one thread on one core, which runs requests as coroutines in the order that its discipline says.
-//! Used by `start`, `end`, `migrate` and others.
+//! A worker: one thread on one core, which runs requests as coroutines in the order that its discipline says. The start of a runtime makes
+//! one on each worker's thread, which then runs its loop until the runtime stops.
 //!
 //! ```text
 //!  inbox (ring) ──▶ take_in ──▶ discipline ──▶ slice: resume a coroutine until its quantum is over

@@ -1,5 +1,4 @@
-//! One slot of a ring, for the ring alone; the picture and the protocol are in the module above.
-//! Used by `ring`.
+//! One slot of a ring, for the ring alone, which says who owns a slot's value when; the picture and the protocol are in the module above.
 
 use std::mem::MaybeUninit;
 
