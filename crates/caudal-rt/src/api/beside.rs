@@ -1,6 +1,5 @@
-//! Services that run beside a runtime, such as the socket of `caudal-observe`: started when all of its threads are there, and dropped when it
-//! has stopped.
-//! A program registers them with the builder; they run on threads of their own, and read what the runtime publishes.
+//! Services that run beside a runtime, such as the socket of `caudal-observe`. A runtime starts them when all of its threads run, and drops
+//! them when it has stopped; until then they read its statistics through a view, from threads of their own.
 
 use std::any::Any;
 use std::thread::JoinHandle;

@@ -1,5 +1,5 @@
-//! A runtime: its threads from start to shutdown, and submissions.
-//! Programs call it from ordinary threads: build, start, submit, ask for statistics, shut down.
+//! A runtime as programs see it: a builder with its settings, submissions of requests, and the shutdown. Programs call this from any
+//! thread, handlers included; it starts and stops the threads of the floor below, and touches no request itself.
 
 use std::any::Any;
 use std::path::Path;

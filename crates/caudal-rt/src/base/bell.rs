@@ -1,6 +1,6 @@
-//! A bell: an event descriptor by which a thread that waits in `poll` is woken. Threads that wait for descriptors of sources have one, and so
-//! has the source of [`crate::drive::channel`].
-//! The start of a runtime makes them; sleeping threads wait for them, and those who bring work ring them.
+//! A bell: an event descriptor by which a thread that waits in `poll` is woken. A thread that sleeps until a source's descriptor is
+//! readable has one, so that other work wakes it as well, and the source of [`crate::drive::channel`] has one for its senders. Any thread
+//! may ring it.
 //!
 //! The descriptor counts: it stays readable from [`Bell::ring`] until [`Bell::silence`], so a bell that rings before anybody waits is heard.
 

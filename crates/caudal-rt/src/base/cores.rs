@@ -1,5 +1,5 @@
-//! Processors of threads, and threads that prepare themselves before others begin.
-//! The start of a runtime pins its threads by these functions, and the threads that run beside it (statistics, watchdog) keep off the workers' processors.
+//! Processors of threads. Workers, the dispatcher and helpers call this when their threads begin: it pins them to their cores, and lets the
+//! starting thread wait until all are ready.
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;

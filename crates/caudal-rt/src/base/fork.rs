@@ -1,5 +1,5 @@
-//! Forks: a child process has the memory of a runtime and none of its threads.
-//! The start of a runtime installs the watch, and every submission, wait and worker asks here whether it is in a child.
+//! Forks: a child process has the memory of a runtime and none of its threads. Starts of runtimes, submissions and waits ask here whether
+//! the process is such a child; the start of a runtime registers the hook that counts forks.
 //!
 //! Nobody in the child can know what a thread that is not there was about to do in the runtime's memory, or which locks it held. So a
 //! runtime of the parent's takes no submission in the child and lets nobody wait there, and while the parent had threads of any

@@ -1,5 +1,5 @@
-//! The system call `futex`, by which threads sleep on a word and are woken.
-//! Threads sleep by it in the whole crate: idle workers, the helper, threads that wait for a request's end or for a lock.
+//! The system call `futex`, by which a thread sleeps on a word and others wake it. Everything of this crate that sleeps or wakes a thread
+//! calls it, but no worker does so on the path of a request; models have `modelled_futex.rs` in its place.
 
 use std::ptr;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! A thread's sleep, until a time: however many signals come meanwhile, it ends.
-//! Other threads than workers call it where the program sleeps; workers, only where a source can not be waited for.
+//! A thread's sleep until a time, which ends then however many signals come meanwhile. Functions of this crate that park a coroutine call
+//! it where they are called outside of a request, and so do threads that poll now and then for a runtime's end.
 //!
 //! `std::thread::sleep` sleeps for a span, and after each signal anew for what the kernel says is left of it. That has the slack of the
 //! thread's timers in it (50 µs by default), so under a timer of 50 µs, as profilers have, it never gets less.

@@ -1,5 +1,5 @@
-//! The atomics, locks and threads of this crate: every concurrent module takes them from here, so that loom can take their place.
-//! Only `cfg(loom)` decides which ones they are; nothing here has a state of its own.
+//! The atomics, locks and threads of this crate. Every concurrent module takes them from here and not from `std`, so that models can run
+//! with those of loom instead.
 
 #[cfg(loom)]
 #[allow(unused_imports)]

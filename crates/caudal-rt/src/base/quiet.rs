@@ -1,5 +1,5 @@
-//! Sections of the runtime's own code in which no probe yields, and whether the caller is on a coroutine at all.
-//! Locks, channels, submissions and whatever else touches a worker's own data from within a request enters such a section first.
+//! Sections in which no probe yields, and the question whether the caller is on a coroutine. The runtime's code enters such a section
+//! wherever it runs on a request's coroutine and must not be interrupted by another request of the same thread.
 
 use std::marker::PhantomData;
 

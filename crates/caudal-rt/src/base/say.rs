@@ -1,5 +1,5 @@
-//! Lines that the runtime writes to standard error, each whole: see [`caudal_fiber::message`].
-//! The runtime says so what no caller can be told: a panic of a source or sink, a stuck worker, a stack that overflowed.
+//! Lines that the runtime writes to standard error, by [`caudal_fiber::message`], so that each comes out whole. Warnings use it that have
+//! no caller to whom an error could be returned.
 
 /// Writes a line, which begins with `caudal: `, to standard error.
 macro_rules! say {

@@ -1,5 +1,5 @@
-//! `Debug` of the crate's errors: their text, with causes.
-//! Every error type of the crate writes itself by it, because `unwrap` shows users the `Debug` form.
+//! `Debug` of the crate's errors, which prints their text with all causes. The error types use its macro, so that a program that returns
+//! one from `main`, or unwraps it, shows a sentence and not a structure.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! Latency histograms that one thread writes on the request path and any thread reads at any time.
-//! Each worker has some for every class ([`measured`](crate::board::measured)); snapshots read them, and programs may make their own.
+//! Latency histograms that one thread writes on the path of a request while any thread reads them. Each worker has one for each measurement
+//! of a class and adds to it when a request ends, with plain stores; statistics make snapshots of them.
 //!
 //! ```text
 //! value          bucket width   buckets

@@ -1,5 +1,5 @@
-//! Measurements of every class, which workers make on the request path.
-//! A worker writes at the start, at each yield and at the end of a request; snapshots of the statistics read.
+//! Measurements of every class: a set of histograms for each class and worker. Workers add to their own sets when requests start, are
+//! pre-empted and end; statistics read all of them at any time.
 //!
 //! ```text
 //! line 0   queueing     service     plain     ┐ sum, largest value and buckets' address of each histogram;

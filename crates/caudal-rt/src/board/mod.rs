@@ -1,6 +1,6 @@
-//! The board: what workers publish, with plain stores to lines of their own, and anybody reads. Each part names its writer.
-//! Workers and the dispatcher write where they schedule; the dispatcher reads queue lengths to place requests, and statistics, watchdog and
-//! shutdown read the rest.
+//! The board: what the threads of a runtime publish about themselves, with plain stores to cache lines of their own. Workers write their
+//! numbers where they schedule; the dispatcher, thieves, the watchdog and statistics read them at any time, as they were a moment ago. Each
+//! part names its writer.
 
 pub mod histogram;
 pub(crate) mod log;
@@ -95,8 +95,11 @@ pub(crate) struct SharedWorker {
 impl SharedWorker {
     /// A request that was taken out of this worker's inbox is going to be at `place`. `false`: it has ended,
     /// and was counted by whoever ended it; the queue's reference is gone.
+    ///
+    /// # Safety
+    /// The caller has taken the request, with its reference, out of this worker's inbox.
     #[inline]
-    pub(crate) fn give_away(&self, cell: Request, place: Place) -> bool {
+    pub(crate) unsafe fn give_away(&self, cell: Request, place: Place) -> bool {
         if cell.state.load().is_started() {
             self.mail.started.fetch_sub(1, Ordering::Relaxed);
         }

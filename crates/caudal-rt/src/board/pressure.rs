@@ -1,5 +1,4 @@
-//! Findings of the watchdog on each worker.
-//! The watchdog writes them every some milliseconds, from what the kernel says of the threads; statistics show them.
+//! Findings of the watchdog on each worker. The watchdog writes them every few milliseconds, and statistics read them.
 
 use std::sync::atomic::AtomicU64;
 

@@ -1,5 +1,5 @@
-//! Rings of events: what workers do in a chosen window, for a timeline. `stats/recording.rs` begins and ends recordings.
-//! Workers write an event after each slice while a recording goes on; the program, or `caudal record`, reads them after its end.
+//! Rings of events: what workers do in a chosen window, for a timeline. A worker writes to its own ring after each slice while a recording
+//! goes on; `api/stats/recording.rs` begins and ends recordings, and reads the rings.
 //!
 //! ```text
 //!  session   0: off; odd: a recording goes on, by its number            one word, which workers read once a slice

@@ -1,4 +1,5 @@
-//! Garbage collectors of the program: a runtime warns, when it starts, of one that does not know the stacks of requests.
+//! Garbage collectors of the program: a collector that does not know the stacks of requests would free what only those refer to. The start
+//! of a runtime calls this once, and warns of such a collector.
 
 use std::arch::asm;
 use std::ffi::c_void;

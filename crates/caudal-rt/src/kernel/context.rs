@@ -34,10 +34,10 @@ use crate::request::exceptions;
 pub(crate) struct Context {
     pub(crate) worker: u16,
     /// From `Arc::as_ptr`.
-    pub(crate) shared: NonNull<Shared>,
+    shared: NonNull<Shared>,
     /// The coroutine that runs; none while the worker schedules.
-    pub(crate) seat: Cell<Option<NonNull<Seat>>>,
-    pub(crate) cell: Cell<Option<Request>>,
+    seat: Cell<Option<NonNull<Seat>>>,
+    cell: Cell<Option<Request>>,
     pub(crate) task: Cell<u32>,
     pub(crate) parks: Cell<u32>,
     pub(crate) timers: RefCell<Timers>,
@@ -80,8 +80,11 @@ impl Context {
     }
 
     /// The coroutine at `seat` is about to run `cell`.
+    ///
+    /// # Safety
+    /// The coroutine is there until [`Context::leave`], and runs on this thread alone.
     #[inline(always)]
-    pub(crate) fn enter(&self, seat: NonNull<Seat>, cell: Request, task: u32, parks: u32) {
+    pub(crate) unsafe fn enter(&self, seat: NonNull<Seat>, cell: Request, task: u32, parks: u32) {
         self.seat.set(Some(seat));
         self.cell.set(Some(cell));
         self.task.set(task);
@@ -95,7 +98,10 @@ impl Context {
     }
 
     /// Makes this context the thread's.
-    pub(crate) fn install(&self) {
+    ///
+    /// # Safety
+    /// The context stays in place until [`Context::uninstall`] is called on this thread.
+    pub(crate) unsafe fn install(&self) {
         // SAFETY: the block is this thread's.
         unsafe { (*probe::block()).runtime = std::ptr::from_ref(self) as u64 };
     }
@@ -364,9 +370,11 @@ impl Current<'_> {
     /// In a section of the runtime's own, which the coroutine takes along: a yield between the flag and the switch would put
     /// it among those that can run, where whoever wakes it would put it again.
     fn park_in_section(&self) {
-        if self.cell.state.park() {
-            // SAFETY: this is the coroutine that runs.
-            unsafe { suspend(self.seat.as_ref(), Reason::Park) };
+        // SAFETY: this is the coroutine that runs.
+        unsafe {
+            if self.cell.state.park() {
+                suspend(self.seat.as_ref(), Reason::Park);
+            }
         }
     }
 

@@ -1,5 +1,5 @@
-//! Entrance of submissions to a runtime: the dispatcher's queue, or the workers' inboxes. A part of [`Shared`](crate::kernel::shared::Shared);
-//! [`place`](crate::kernel::place) puts requests there.
+//! Entrance of submissions to a runtime: the dispatcher's queue, or the workers' inboxes. [`Shared`](crate::kernel::shared::Shared) has
+//! one, which is chosen at the start; [`place`](crate::kernel::place) puts requests there from the threads that submit them.
 
 use caudal_policy::dispatch::AnyBlind;
 

@@ -1,4 +1,5 @@
 //! The helper: a thread off the request path that wakes outside waiters, and checks whether workers are stuck.
+//! The start of a runtime makes it, and workers and handles call it from their threads; it touches a request only after that has ended.
 //!
 //! A worker never makes a system call to wake anybody: that takes 10 to 22 µs. It pushes the finished request to
 //! [`Helper::to_tell`], and the helper, which polls that stack every 50 µs while anybody waits, makes the call. A thread that is about to
@@ -102,10 +103,13 @@ impl Helper {
         self.expected.load(Ordering::SeqCst)
     }
 
-    /// Hands over a request that has ended, with its reference [`Reference::Teller`].
+    /// Hands over a request that has ended.
+    ///
+    /// # Safety
+    /// The caller has [`Reference::Teller`], which is the helper's from here on, and the request is on no list.
     #[inline]
-    pub(crate) fn tell(&self, cell: Request) {
-        // SAFETY: cells stay where they are, and the thread that ends a request pushes it once.
+    pub(crate) unsafe fn tell(&self, cell: Request) {
+        // SAFETY: cells stay where they are, and the request is on no other list.
         unsafe { self.to_tell.push(cell.address()) };
         self.tell_if_ended();
     }

@@ -1,5 +1,5 @@
-//! Panics of requests: reported like any other, but not all of them when there are many.
-//! The start of a runtime installs it around the hook that the process has.
+//! Panics of requests: reported like any other, but not all of them when there are many. The start of a runtime puts this hook before the
+//! process's own; it runs on whatever thread panics, also on coroutines.
 //!
 //! The process's panic hook writes a line, or a backtrace, under a lock; 10⁵ panicking requests would stall every worker. So on
 //! coroutines the hook is called [`REPORTS_MAX`] times a second at most, and a line in the next second says how many were left out.

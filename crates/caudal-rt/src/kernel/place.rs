@@ -65,8 +65,11 @@ impl Places for Everyone {
 
 impl Shared {
     /// Hands in a new request; `false` if there is no room where it would go.
+    ///
+    /// # Safety
+    /// Nobody else has seen the request, whose reference [`Reference::Runtime`](crate::request::Reference::Runtime) goes to the queue.
     #[inline]
-    pub(crate) fn push_new(&self, cell: Request, arrival: u64) -> bool {
+    pub(crate) unsafe fn push_new(&self, cell: Request, arrival: u64) -> bool {
         let policy = match &self.entrance {
             Entrance::Dispatcher(queue) => return queue.push(cell, arrival).is_ok(),
             Entrance::Inboxes(policy) => policy,

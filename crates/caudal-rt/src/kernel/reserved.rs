@@ -1,4 +1,5 @@
-//! Cores that the runtimes of this process have, so that a second one takes others. Called at the start and the end of a runtime.
+//! Cores that the runtimes of this process have, so that a second runtime takes others. A runtime reserves its cores when it starts, and
+//! gives them back when it has stopped; the list is the process's, under a lock.
 //!
 //! A worker spins for as long as anybody of its runtime is busy. Two workers on one core take it from each other for a time slice
 //! of the operating system, which is a thousand quanta long.

@@ -1,5 +1,5 @@
-//! State that the threads of one runtime, and the handles of its requests, share.
-//! The start of a runtime makes it; it lives until the last thread and the last handle have dropped it. What one thread alone touches is not here.
+//! State that the threads of one runtime, and the handles of its requests, share. All of them hold it by an `Arc` and call it at any time,
+//! so everything in it is atomic, has a lock, or never changes. Requests that no worker is to run any more are ended here, too.
 
 use std::sync::atomic;
 use std::sync::{Arc, OnceLock};
@@ -31,8 +31,8 @@ use crate::queue::ring::Ring;
 use crate::queue::ring::stack::TakeAllStack;
 use crate::request::class::CLASSES_MAX;
 use crate::request::ending::Owner;
-use crate::request::ending::{end_given_up, end_unstarted, end_unstarted_if};
-use crate::request::{CleanUpChain, Coroutine, Header, Outcome, Phase, Place, Reference, StateSnapshot};
+use crate::request::ending::{end_unstarted, end_unstarted_if, give_up_if};
+use crate::request::{Coroutine, Header, Outcome, Phase, Place, Reference, StateSnapshot};
 
 pub(crate) use crate::request::Request;
 
@@ -269,28 +269,27 @@ impl Shared {
         self.entrance.queue().is_none_or(Ring::is_empty)
     }
 
-    /// Gives up the started request, which the caller has taken out of a queue, with its coroutine, which is leaked; its handle is told.
+    /// Gives up the started request with its coroutine, which is leaked; its handle is told.
+    ///
+    /// # Safety
+    /// The caller has taken the request out of a queue.
     #[cold]
-    pub(crate) fn give_up(&self, cell: Request) {
-        std::mem::forget(cell.take_coroutine());
-        self.give_up_if(cell, |_| true);
-    }
-
-    /// Gives up a started request, if it is `wanted` by its state and nobody has done so.
-    pub(crate) fn give_up_if(&self, cell: Request, wanted: impl Fn(StateSnapshot) -> bool) {
-        let Some(unended) = cell.state.give_up(wanted) else { return };
-        // Before anybody hears of the end: then the objects to which the clean-ups refer, a mutex in C, for example, may be freed.
-        // SAFETY: this call has given the request up.
-        unsafe { cell.run_all() };
-        self.given_up[usize::from(cell.class.get()) % CLASSES_MAX].fetch_add(1, Ordering::Relaxed);
-        self.count_outcome(Outcome::Abandoned);
-        end_given_up(cell, unended, self);
+    pub(crate) unsafe fn give_up(&self, cell: Request) {
+        // SAFETY: as the caller promises; the coroutine is forgotten, so nobody resumes it.
+        unsafe {
+            std::mem::forget(cell.take_coroutine());
+            give_up_if(cell, self, |_| true);
+        }
     }
 
     /// Says what a worker has to do with `cell`, which it has taken out of an inbox.
+    ///
+    /// # Safety
+    /// The caller has [`Reference::Runtime`], which it has taken out of an inbox. [`Admission::Ended`] says that it has been dropped.
     #[inline(always)]
-    pub(crate) fn admits(&self, cell: Request, stage: Stage, time: u64) -> Admission {
-        self.end_if_due(cell, stage, time);
+    pub(crate) unsafe fn admits(&self, cell: Request, stage: Stage, time: u64) -> Admission {
+        // SAFETY: as the caller promises.
+        unsafe { self.end_if_due(cell, stage, time) };
         match cell.state.load().phase() {
             Phase::Waiting => Admission::Waits,
             Phase::Started => Admission::Started,
@@ -303,13 +302,18 @@ impl Shared {
     }
 
     /// Ends a request that has not started if its deadline is over, or the runtime cancels.
+    ///
+    /// # Safety
+    /// The caller has a reference to the request.
     #[inline(always)]
-    pub(crate) fn end_if_due(&self, cell: Request, stage: Stage, time: u64) {
+    pub(crate) unsafe fn end_if_due(&self, cell: Request, stage: Stage, time: u64) {
         if cell.deadline.get() < time {
-            end_unstarted(cell, Outcome::Expired, self);
+            // SAFETY: as the caller promises.
+            unsafe { end_unstarted(cell, Outcome::Expired, self) };
         }
         if stage >= Stage::Cancelling {
-            end_unstarted(cell, Outcome::Stopped, self);
+            // SAFETY: as the caller promises.
+            unsafe { end_unstarted(cell, Outcome::Stopped, self) };
         }
     }
 
@@ -323,14 +327,15 @@ impl Shared {
         let inboxes = self.workers.iter().map(|worker| &worker.inbox);
         for ring in inboxes.chain(self.entrance.queue()) {
             while let Some((cell, _)) = ring.pop() {
-                // The queue's reference is this thread's now.
-                if cell.state.load().is_started() {
-                    self.give_up(cell);
-                    continue;
+                // SAFETY: the queue's reference is this thread's now.
+                unsafe {
+                    if cell.state.load().is_started() {
+                        self.give_up(cell);
+                        continue;
+                    }
+                    end_unstarted(cell, Outcome::Stopped, self);
+                    cell.drop_ref(Reference::Runtime);
                 }
-                end_unstarted(cell, Outcome::Stopped, self);
-                // SAFETY: that of the queue, from which this has taken the request.
-                unsafe { cell.drop_ref(Reference::Runtime) };
             }
         }
     }
@@ -346,18 +351,26 @@ impl Shared {
             let is_in_a_slice = worker.board.slice_start.load(Ordering::Acquire) != 0;
             if is_in_a_slice && worker.spent.end_owner.claim(Claimant::Shutdown) {
                 let running = worker.spent.running.load(Ordering::Relaxed);
-                self.end_all_at(number as u16, running);
+                // SAFETY: by the protocol of the claim, the worker resumes nobody any more.
+                unsafe { self.end_all_at(number as u16, running) };
             }
         }
     }
 
-    pub(crate) fn end_all_at(&self, worker: u16, but: *mut Header) {
+    /// Ends all requests that are at `worker`, but for the one in the cell `but`.
+    ///
+    /// # Safety
+    /// The coroutines of these requests do not run, and nobody resumes them from now on.
+    pub(crate) unsafe fn end_all_at(&self, worker: u16, but: *mut Header) {
         let place = self.place(worker);
         let is_here = |state: StateSnapshot| state.is_at(place);
         crate::request::for_each(|cell| {
             if cell.address().as_ptr() != but && is_here(cell.state.load()) {
-                self.give_up_if(cell, is_here);
-                end_unstarted_if(cell, Outcome::Stopped, self, is_here);
+                // SAFETY: as the caller promises; `is_here` takes only requests that are at the worker.
+                unsafe {
+                    give_up_if(cell, self, is_here);
+                    end_unstarted_if(cell, Outcome::Stopped, self, is_here);
+                }
             }
         });
     }
@@ -443,13 +456,19 @@ impl Owner for Shared {
     }
 
     #[inline]
-    fn tell(&self, request: Request) {
-        self.helper.tell(request);
+    unsafe fn tell(&self, request: Request) {
+        // SAFETY: as the caller promises.
+        unsafe { self.helper.tell(request) };
     }
 
-    fn tell_directly(&self, request: Request) {
-        // SAFETY: whoever ended the request has left the reference to this call.
+    unsafe fn tell_directly(&self, request: Request) {
+        // SAFETY: as the caller promises.
         unsafe { self.helper.tell_directly(request) };
+    }
+
+    fn given_up(&self, request: Request) {
+        self.given_up[usize::from(request.class.get()) % CLASSES_MAX].fetch_add(1, Ordering::Relaxed);
+        self.count_outcome(Outcome::Abandoned);
     }
 
     fn count(&self, outcome: Outcome) {

@@ -1,5 +1,5 @@
-//! A thread that waits to be told, by one word: the half of [`Parker`](crate::sync) that the helper knows.
-//! A thread that waits for a lock or for a request has one on its stack; a worker that wakes it leaves the system call to the helper.
+//! A thread that waits to be told, by one word: the half of [`Parker`](crate::sync) that the helper knows. The word lies on the stack of
+//! the waiting thread; whoever wakes it, or the helper in its place, must not touch it after having told it.
 //!
 //! ```text
 //!            who waits                       who wakes

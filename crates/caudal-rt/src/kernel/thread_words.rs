@@ -1,5 +1,5 @@
-//! Futex words that belong to a worker's thread and not to its requests, though requests wait on them. Called when the thread starts, which
-//! finds them out.
+//! Futex words that belong to a worker's thread and not to its requests, though requests wait on them. The start of a runtime finds out
+//! where the words are, and each worker's thread says at its beginning which are its own.
 //!
 //! Two libraries have one futex word a thread, on which their callers sleep. As several requests of the thread may, each needs help:
 //!

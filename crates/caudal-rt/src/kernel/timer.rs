@@ -1,5 +1,5 @@
-//! Times at which coroutines of a worker want to be woken: an ordered set, which only the worker's thread touches.
-//! A request that sleeps, or waits with a limit, enters a time; its worker asks for those that are due, between slices.
+//! Times at which coroutines of a worker want to be woken: an ordered set. A coroutine adds its time before it parks, and its worker takes
+//! out the times that are due, where it takes in work; only the worker's thread touches the set.
 //!
 //! Not a heap: a coroutine that is woken earlier takes its time out again, and most times of locks and channels never come. In a heap they
 //! would stay until they are due.

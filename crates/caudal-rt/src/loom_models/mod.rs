@@ -129,25 +129,28 @@ pub(crate) fn placed(shared: &Arc<Shared>, worker: u16, tally: &Arc<Tally>) -> (
     // SAFETY: nobody else knows of the request.
     unsafe { cell.state.place_unshared(shared.place(worker)) };
     shared.workers[usize::from(worker)].inbox.push(cell, 0).unwrap();
-    (cell, Handle::new(cell, Arc::clone(shared)))
+    // SAFETY: nobody else has the handle's reference.
+    (cell, unsafe { Handle::new(cell, Arc::clone(shared)) })
 }
 
 /// Runs a request as a worker does that has taken it out of its inbox.
 pub(crate) fn run_one(shared: &Shared, worker: u16, cell: Request, counts: &mut WorkerCounts) {
     let stage = shared.stage();
-    if shared.admits(cell, stage, 0) != Admission::Waits {
-        return;
+    // SAFETY: the caller has taken the request out of the inbox, with its reference.
+    unsafe {
+        if shared.admits(cell, stage, 0) != Admission::Waits {
+            return;
+        }
+        counts.inside += 1;
+        shared.end_if_due(cell, stage, 0);
+        let Some(started) = cell.start(shared.place(worker)) else {
+            counts.inside -= 1;
+            return cell.drop_ref(Reference::Runtime);
+        };
+        let outcome = coroutine::run(started);
+        assert_eq!(outcome, Outcome::Returned);
+        hand_over(cell, outcome, shared);
     }
-    counts.inside += 1;
-    shared.end_if_due(cell, stage, 0);
-    if !cell.state.start(shared.place(worker)) {
-        counts.inside -= 1;
-        // SAFETY: that of the inbox.
-        return unsafe { cell.drop_ref(Reference::Runtime) };
-    }
-    let outcome = coroutine::run(cell);
-    assert_eq!(outcome, Outcome::Returned);
-    hand_over(cell, outcome, shared);
     counts.end(0, &shared.workers[usize::from(worker)].board);
 }
 

@@ -12,7 +12,8 @@ const DIRECT: &str = "random";
 fn steal(shared: &Shared, thief: u16) {
     let (victim, me) = (&shared.workers[0], &shared.workers[usize::from(thief)]);
     if let Some((cell, stamp)) = victim.inbox.pop()
-        && victim.give_away(cell, shared.place(thief))
+        // SAFETY: the request has come out of that inbox.
+        && unsafe { victim.give_away(cell, shared.place(thief)) }
     {
         me.inbox.push(cell, stamp).unwrap();
         me.board.received.store(1, Ordering::Relaxed);
@@ -104,7 +105,8 @@ fn a_submission_without_room_while_all_at_its_worker_are_ended() {
         let held = [0, 1].map(|request| placed(&shared, 0, &tallies[request]).1);
         let shutdown = {
             let shared = Arc::clone(&shared);
-            thread::spawn(move || shared.end_all_at(0, std::ptr::null_mut()))
+            // SAFETY: no request has started.
+            thread::spawn(move || unsafe { shared.end_all_at(0, std::ptr::null_mut()) })
         };
         // Here, as loom tries the orders of accesses that it has seen both make: the cell has to be there when the others are searched.
         let class = ClassId::first(&shared.settings.classes);

@@ -7,6 +7,8 @@ use std::time::Duration;
 use super::*;
 use crate::Failure;
 use crate::base::primitives::AtomicBool;
+use crate::request::coroutine::Started;
+use crate::request::ending::give_up_if;
 use crate::request::{Join, Wanted};
 use crate::task::handle::{Heed, Waited};
 
@@ -187,16 +189,29 @@ fn cancelled_while_a_thread_waits() {
     });
 }
 
-/// A request that `worker` has started, whose coroutine the calling thread stands for.
-fn started(shared: &Shared, worker: u16, wanted: Wanted) -> Request {
+/// A request that `worker` has started, whose coroutine the calling thread stands for; and the right to run it.
+fn started_to_run(shared: &Shared, worker: u16, wanted: Wanted) -> (Request, Started) {
     let cell = new_request(ClassId::first(&shared.settings.classes), 0, || (), wanted);
-    assert!(cell.state.start(shared.place(worker)));
+    // SAFETY: nobody else has the request.
+    (cell, unsafe { cell.start(shared.place(worker)) }.unwrap())
+}
+
+/// As [`started_to_run`], of a request that does not come to its end.
+fn started(shared: &Shared, worker: u16) -> Request {
+    let (cell, _) = started_to_run(shared, worker, Wanted::ByHandle);
     cell
+}
+
+/// The handle of a request that [`started_to_run`] has made with one.
+fn handle_of(shared: &Arc<Shared>, cell: Request) -> Handle<()> {
+    // SAFETY: nobody else has the handle's reference.
+    unsafe { Handle::new(cell, Arc::clone(shared)) }
 }
 
 /// The coroutine of `me` parks, and its worker sleeps until that is woken.
 fn park(shared: &Shared, me: Request, worker: usize) {
-    if !me.state.park() {
+    // SAFETY: the calling thread stands for the coroutine.
+    if !unsafe { me.state.park() } {
         return;
     }
     let woken = &shared.workers[worker].mail.woken;
@@ -204,7 +219,8 @@ fn park(shared: &Shared, me: Request, worker: usize) {
         let cells: Vec<_> = woken.take_all().collect();
         if let [cell] = cells[..] {
             assert_eq!(cell, me.address());
-            return me.state.unpark();
+            // SAFETY: it has been taken off the list.
+            return unsafe { me.state.unpark() };
         }
         assert!(cells.is_empty(), "it is on the list once at most");
         shared.event_count.sleep_unless(None, || !woken.is_empty());
@@ -212,18 +228,22 @@ fn park(shared: &Shared, me: Request, worker: usize) {
 }
 
 /// The coroutine of `me` comes to its end.
-fn end(shared: &Shared, me: Request, outcome: Outcome) {
-    coroutine::run(me);
-    hand_over(me, outcome, shared);
+fn end(shared: &Shared, me: Request, started: Started, outcome: Outcome) {
+    coroutine::run(started);
+    // SAFETY: the request has just run.
+    unsafe { hand_over(me, outcome, shared) };
 }
 
 fn given_up_later(shared: &Arc<Shared>, cell: Request, by_the_shutdown: bool) -> thread::JoinHandle<()> {
     let shared = Arc::clone(shared);
     thread::spawn(move || {
-        if by_the_shutdown {
-            return shared.end_all_at(0, std::ptr::null_mut());
+        // SAFETY: the request has no coroutine.
+        unsafe {
+            if by_the_shutdown {
+                return shared.end_all_at(0, std::ptr::null_mut());
+            }
+            give_up_if(cell, &*shared, |_| true);
         }
-        shared.give_up_if(cell, |_| true);
     })
 }
 
@@ -234,8 +254,8 @@ fn given_up_by_two_while_the_handle_goes() {
     let settings = settings(1, DIRECT);
     model(3, move || {
         let shared = shared(&settings);
-        let cell = started(&shared, 0, Wanted::ByHandle);
-        let handle = Handle::<()>::new(cell, Arc::clone(&shared));
+        let cell = started(&shared, 0);
+        let handle = handle_of(&shared, cell);
         let threads = [false, true].map(|shutdown| given_up_later(&shared, cell, shutdown));
         let _ = handle.cancel();
         drop(handle);
@@ -249,8 +269,8 @@ fn given_up_while_a_thread_waits() {
     let settings = settings(1, DIRECT);
     model(1, move || {
         let shared = shared(&settings);
-        let cell = started(&shared, 0, Wanted::ByHandle);
-        let handle = Handle::<()>::new(cell, Arc::clone(&shared));
+        let cell = started(&shared, 0);
+        let handle = handle_of(&shared, cell);
         let threads = [given_up_later(&shared, cell, true), helper(&shared)];
         assert!(matches!(handle.wait(), Err(Failure::Abandoned)));
         shared.helper.stop();
@@ -266,8 +286,9 @@ fn given_up_while_they_are_woken() {
     model(2, move || {
         let shared = shared(&settings);
         let cells = [(); 2].map(|()| {
-            let cell = started(&shared, 0, Wanted::ByHandle);
-            assert!(cell.state.park());
+            let cell = started(&shared, 0);
+            // SAFETY: the calling thread stands for the coroutine.
+            assert!(unsafe { cell.state.park() });
             shared.helper.expect();
             assert!(cell.state.ask_to_be_told());
             cell
@@ -279,8 +300,8 @@ fn given_up_while_they_are_woken() {
         let shutdown = given_up_later(&shared, cells[0], true);
         let take_in_woken = || {
             for cell in shared.workers[0].mail.woken.take_all().reversed() {
-                // SAFETY: addresses of cells are pushed there.
-                unsafe { Request::of(cell) }.state.unpark();
+                // SAFETY: addresses of cells are pushed there, and it has been taken off the list.
+                unsafe { Request::of(cell).state.unpark() };
             }
         };
         take_in_woken();
@@ -301,7 +322,7 @@ fn a_coroutine_joins() {
     model(3, move || {
         let (shared, tally) = (shared(&settings), Arc::default());
         let (cell, handle) = placed(&shared, 0, &tally);
-        let me = started(&shared, 1, Wanted::ByNobody);
+        let (me, run) = started_to_run(&shared, 1, Wanted::ByNobody);
         let worker = worker(&shared, 0);
         while !handle.is_done() {
             if cell.join(me) == Join::Waits {
@@ -310,8 +331,35 @@ fn a_coroutine_joins() {
         }
         cell.unjoin(me);
         assert!(handle.wait().is_ok());
-        end(&shared, me, Outcome::Returned);
+        end(&shared, me, run, Outcome::Returned);
         worker.join().unwrap();
+        tally.check(true);
+    });
+}
+
+/// A coroutine goes away from a wait for a request that another worker runs; afterwards another coroutine of its worker waits.
+#[test]
+fn a_coroutine_joins_after_another_one() {
+    let settings = settings(2, DIRECT);
+    model(3, move || {
+        let (shared, tally) = (shared(&settings), Arc::default());
+        let (cell, handle) = placed(&shared, 0, &tally);
+        let [(first, run_first), (second, run_second)] =
+            [(); 2].map(|()| started_to_run(&shared, 1, Wanted::ByNobody));
+        let worker = worker(&shared, 0);
+        let joined = cell.join(first);
+        cell.unjoin(first);
+        while !handle.is_done() {
+            if cell.join(second) == Join::Waits {
+                park(&shared, second, 1);
+            }
+        }
+        cell.unjoin(second);
+        assert_ne!(joined, Join::Taken);
+        assert!(handle.wait().is_ok());
+        end(&shared, second, run_second, Outcome::Returned);
+        worker.join().unwrap();
+        end(&shared, first, run_first, Outcome::Returned);
         tally.check(true);
     });
 }
@@ -324,7 +372,7 @@ fn a_coroutine_joins_who_is_cancelled() {
         let (shared, tally) = (shared(&settings), Arc::default());
         let (cell, handle) = placed(&shared, 0, &tally);
         let handle = Arc::new(handle);
-        let me = started(&shared, 1, Wanted::ByNobody);
+        let (me, run) = started_to_run(&shared, 1, Wanted::ByNobody);
         let canceller = {
             let handle = Arc::clone(&handle);
             thread::spawn(move || handle.cancel())
@@ -339,7 +387,7 @@ fn a_coroutine_joins_who_is_cancelled() {
         let cancelled = canceller.join().unwrap();
         worker.join().unwrap();
         drop(Arc::into_inner(handle));
-        end(&shared, me, Outcome::Returned);
+        end(&shared, me, run, Outcome::Returned);
         tally.check(!cancelled);
     });
 }
@@ -350,8 +398,8 @@ fn a_parked_coroutine_is_cancelled() {
     let settings = settings(1, DIRECT);
     model(2, move || {
         let shared = shared(&settings);
-        let me = started(&shared, 0, Wanted::ByHandle);
-        let handle = Handle::<()>::new(me, Arc::clone(&shared));
+        let (me, run) = started_to_run(&shared, 0, Wanted::ByHandle);
+        let handle = handle_of(&shared, me);
         let waker = {
             let shared = Arc::clone(&shared);
             thread::spawn(move || shared.wake(me))
@@ -360,7 +408,7 @@ fn a_parked_coroutine_is_cancelled() {
         while !me.state.load().is_cancelled() {
             park(&shared, me, 0);
         }
-        end(&shared, me, Outcome::Cancelled);
+        end(&shared, me, run, Outcome::Cancelled);
         canceller.join().unwrap();
         waker.join().unwrap();
         assert!(me.state.load().is_done());

@@ -17,6 +17,10 @@
 //! that slice comes behind the point. In both cases the worker checks the stage, sees the last one, and resumes no request: it only gives
 //! up those that nobody has claimed. The request of the last slice stays the worker's: nobody else can end it.
 //!
+//! *Why the shutdown knows that request.* The worker stores the request of a slice ([`Spent::running`](crate::board::Spent::running)) before it
+//! stores, with release ordering, that the slice has begun. The shutdown loads the latter with acquire ordering and then the request, so it
+//! reads that of this slice or of a later one; and this slice is the last.
+//!
 //! *Why each request ends once.* The phase in its state word is moved on by compare-and-swap, whoever does it.
 //!
 //! Without the system's call for heavy barriers (Linux 4.14 has it; a filter of system calls may forbid it) a shutdown claims nothing:
@@ -69,54 +73,102 @@ pub(crate) fn heavy_barrier() -> bool {
 #[cfg(all(test, loom))]
 mod loom_models {
     use super::*;
-    use crate::base::primitives::{AtomicU64, thread};
+    use crate::base::primitives::{AtomicU64, UnsafeCell, thread};
     use crate::loom_models::model;
     use std::sync::Arc;
 
-    #[derive(Default)]
-    struct Model {
-        stopping: AtomicU8,
-        slice: AtomicU64,
-        end_owner: EndOwner,
-        /// Slices that the worker has begun.
-        begun: AtomicU64,
-        /// Slices that had begun when the shutdown claimed.
-        claimed_in: AtomicU64,
+    /// Requests that the worker has, of which the first is run in the first slice and again in the last one.
+    const REQUESTS: usize = 2;
+    const RUN: [usize; 3] = [0, 1, 0];
+
+    /// A request: its phase, which whoever ends it moves on, and its stack, which belongs to the worker until then.
+    struct Request {
+        ended_by: AtomicU8,
+        /// Is it given up? loom fails the model if the worker's slice and the shutdown touch this unordered.
+        stack: UnsafeCell<bool>,
     }
 
-    /// A worker of three slices, which checks the stage before each.
+    impl Request {
+        /// Ends the request, unless it has been ended; `true`: this did it.
+        fn end(&self, by: Claimant) -> bool {
+            let ended =
+                self.ended_by.compare_exchange(0, by as u8, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+            if ended {
+                // SAFETY: what the model is about.
+                self.stack.with_mut(|given_up| unsafe { *given_up = true });
+            }
+            ended
+        }
+
+        fn run(&self) {
+            // SAFETY: what the model is about.
+            self.stack
+                .with_mut(|given_up| assert!(!unsafe { *given_up }, "a request was resumed after its end"));
+        }
+    }
+
+    struct Model {
+        stopping: AtomicU8,
+        /// As `Board::slice_start`: the number of the slice, from 1 on; 0 between slices.
+        slice: AtomicU64,
+        /// As `Spent::running`: the request of the present slice, or of the last one.
+        running: AtomicU64,
+        end_owner: EndOwner,
+        requests: [Request; REQUESTS],
+    }
+
+    // SAFETY: loom checks that the stacks are touched in order.
+    unsafe impl Sync for Model {}
+    // SAFETY: as above.
+    unsafe impl Send for Model {}
+
+    /// A worker of three slices, which checks the stage before each. In the last stage it ends what nobody else has ended.
     fn work(model: &Model) {
-        for slice in 1..=3 {
+        for (slice, request) in (1..).zip(RUN) {
             if model.stopping.load(Ordering::Acquire) != 0 {
                 model.end_owner.claim(Claimant::Worker);
-                return;
+                break;
             }
+            model.running.store(request as u64, Ordering::Relaxed);
             light_barrier();
             model.slice.store(slice, Ordering::Release);
-            model.begun.store(slice, Ordering::Relaxed);
+            model.requests[request].run();
             model.slice.store(0, Ordering::Release);
             light_barrier();
+        }
+        model.requests.iter().for_each(|request| _ = request.end(Claimant::Worker));
+    }
+
+    /// The shutdown that ends the worker's requests if that is in a slice, except the one that the slice runs.
+    fn shut_down(model: &Model) {
+        model.stopping.store(1, Ordering::Release);
+        assert!(heavy_barrier());
+        if model.slice.load(Ordering::Acquire) != 0 && model.end_owner.claim(Claimant::Shutdown) {
+            let running = model.running.load(Ordering::Relaxed);
+            let others = (0..).zip(&model.requests).filter(|&(number, _)| number != running);
+            others.for_each(|(_, request)| _ = request.end(Claimant::Shutdown));
         }
     }
 
     #[test]
     fn loom_a_worker_resumes_nobody_whom_the_shutdown_has_ended() {
         model(3, || {
-            let shared = Arc::new(Model::default());
+            let request = || Request { ended_by: AtomicU8::new(0), stack: UnsafeCell::new(false) };
+            let shared = Arc::new(Model {
+                stopping: AtomicU8::new(0),
+                slice: AtomicU64::new(0),
+                running: AtomicU64::new(u64::MAX),
+                end_owner: EndOwner::default(),
+                requests: [(); REQUESTS].map(|()| request()),
+            });
             let worker = {
                 let shared = Arc::clone(&shared);
                 thread::spawn(move || work(&shared))
             };
-            shared.stopping.store(1, Ordering::Release);
-            assert!(heavy_barrier());
-            let slice = shared.slice.load(Ordering::Acquire);
-            if slice != 0 && shared.end_owner.claim(Claimant::Shutdown) {
-                shared.claimed_in.store(slice, Ordering::Relaxed);
-            }
+            shut_down(&shared);
             worker.join().unwrap();
-            let (claimed, begun) =
-                (shared.claimed_in.load(Ordering::Relaxed), shared.begun.load(Ordering::Relaxed));
-            assert!(claimed == 0 || begun <= claimed, "slice {begun} began after the claim in {claimed}");
+            let ended = shared.requests.iter().all(|request| request.ended_by.load(Ordering::Relaxed) != 0);
+            assert!(ended, "nobody ends it any more");
         });
     }
 }

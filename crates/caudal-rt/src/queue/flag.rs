@@ -1,6 +1,6 @@
-//! A thread's probe flag, which one other thread may raise: the flag is thread-local memory, which goes with its thread. Workers own the
-//! flags, the dispatcher raises them.
-//! The dispatcher raises the flag of a worker whose quantum is over, for probes that read a flag and not the clock.
+//! A thread's probe flag, which one other thread may raise. The flag is thread-local memory and goes with its thread, so the two need a
+//! protocol: a worker publishes its flag when it begins and withdraws it before it ends, and the dispatcher raises it in between to make
+//! the running request yield.
 //!
 //! # Protocol
 //!

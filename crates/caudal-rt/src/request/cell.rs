@@ -1,5 +1,5 @@
-//! A request as it travels: one cell of 256 bytes that holds its closure, then its result. Submissions make them, queues and workers
-//! pass them on, and a handle reads what is left.
+//! A request as it travels: one cell of 256 bytes that holds its closure, then its result. Submissions make them, queues and workers pass
+//! them on, and a handle reads what is left. The table below says which thread may touch which field when.
 //!
 //! ```text
 //!   0  state      phase, flags, references, and the worker where it is      (the word of `state.rs`)
@@ -9,7 +9,7 @@
 //!  32  next       one intrusive list at a time: woken, to be told, or free
 //!  40  home       where the cell goes when it is free; never changes
 //!  48  waiter     coroutine that waits for the end, if one does
-//!  56  quantum    of its own (4 bytes, cycles; 0: the policy's); 60 class (2 bytes); 62 migratable (1 byte)
+//!  56  quantum    of its own (4 bytes, cycles; 0: the policy's); 60 class (2 bytes); 62 migratable (1 byte); 63 rounds (1 byte)
 //!  64  waker      of a future that waits for the end
 //!  88  number     of the request, for draws and logs
 //!  96  task       its name on the worker where it runs
@@ -29,7 +29,8 @@
 //! | `vtable` | the submitter before the request is queued; its worker when the result is gone | whoever may take closure or result |
 //! | `arrival`, `deadline`, `quantum`, `class`, `migratable` | the submitter before the request is queued | queues, its worker, whoever ends it |
 //! | `number` | the submitter, or the dispatcher before it places the request | its worker, logs |
-//! | `task` | its worker; while the cell is free, the home that it goes to | the same |
+//! | `task` | its worker | the same |
+//! | `rounds` | the thread that fills the free cell as a magazine | the home that it goes to |
 //! | `next` | whoever pushes the cell to a list, which only the bearer of a notice or of a reference does | the list's taker |
 //! | `home` | nobody, after the cell was made | everybody |
 //! | `waiter` | the coroutine that waits, by compare-and-swap | whoever ends the request |
@@ -44,7 +45,7 @@
 
 use std::ptr::NonNull;
 use std::sync::atomic::{
-    AtomicBool, AtomicPtr as PlainPtr, AtomicU16, AtomicU32 as PlainU32, AtomicU64 as PlainU64,
+    AtomicBool, AtomicPtr as PlainPtr, AtomicU8, AtomicU16, AtomicU32 as PlainU32, AtomicU64 as PlainU64,
 };
 
 use atomic_waker::AtomicWaker;
@@ -169,7 +170,7 @@ macro_rules! field {
     )+};
 }
 
-field!(AtomicBool: bool, AtomicU16: u16, PlainU32: u32, PlainU64: u64);
+field!(AtomicBool: bool, AtomicU8: u8, AtomicU16: u16, PlainU32: u32, PlainU64: u64);
 
 /// The vtable of a cell.
 #[derive(Debug)]
@@ -182,8 +183,12 @@ impl Holds {
         unsafe { &*self.0.load(Ordering::Relaxed) }
     }
 
+    /// Notes what the storage holds.
+    ///
+    /// # Safety
+    /// The storage is the caller's, and what it holds is of this kind.
     #[inline(always)]
-    pub(super) fn set(&self, vtable: &'static VTable) {
+    pub(super) unsafe fn set(&self, vtable: &'static VTable) {
         self.0.store(std::ptr::from_ref(vtable).cast_mut(), Ordering::Relaxed);
     }
 }
@@ -202,6 +207,8 @@ pub(crate) struct Header {
     pub(crate) class: Field<AtomicU16>,
     /// Its handler has promised that it may go on on another thread.
     pub(crate) migratable: Field<AtomicBool>,
+    /// Number of addresses that its storage holds, while it is a magazine of the pool. The pool alone writes it.
+    pub(super) rounds: Field<AtomicU8>,
     pub(crate) waker: AtomicWaker,
     pub(crate) number: Field<PlainU64>,
     pub(crate) task: Field<PlainU32>,
@@ -255,6 +262,7 @@ impl Header {
             quantum: Field(PlainU32::new(0)),
             class: Field(AtomicU16::new(0)),
             migratable: Field(AtomicBool::new(false)),
+            rounds: Field(AtomicU8::new(0)),
             waker: AtomicWaker::new(),
             number: Field(PlainU64::new(0)),
             task: Field(PlainU32::new(0)),
@@ -271,9 +279,13 @@ impl Header {
         self.storage.get()
     }
 
-    /// The result has been dropped: there is nothing to take or to drop any more. Called by the worker that runs the request.
-    pub(crate) fn set_empty(&self) {
-        self.vtable.set(&EMPTY);
+    /// The result has been dropped: there is nothing to take or to drop any more.
+    ///
+    /// # Safety
+    /// The storage is the caller's, which has run the request and dropped its result.
+    pub(super) unsafe fn set_empty(&self) {
+        // SAFETY: as the caller promises; the functions of an empty cell read nothing.
+        unsafe { self.vtable.set(&EMPTY) };
     }
 
     /// Makes it a request that waits, at no worker yet.
@@ -319,7 +331,10 @@ impl Header {
     }
 
     /// Leaves a coroutine with the request, for whoever takes it out of an inbox.
-    pub(super) fn leave(&self, coroutine: *mut ()) {
+    ///
+    /// # Safety
+    /// The address is from `Box::into_raw` of what [`Header::take`]'s caller takes it for, and is even.
+    pub(super) unsafe fn leave(&self, coroutine: *mut ()) {
         self.parked.store(coroutine, Ordering::Relaxed);
     }
 
@@ -343,7 +358,7 @@ impl CleanUpChain for Header {
         }
     }
 
-    fn set_innermost(&self, clean_up: *const CleanUp<'static>) {
+    unsafe fn set_innermost(&self, clean_up: *const CleanUp<'static>) {
         let tagged = clean_up.map_addr(|address| if address == 0 { 0 } else { address | CLEAN_UP });
         self.parked.store(tagged.cast_mut().cast(), Ordering::Relaxed);
     }

@@ -1,5 +1,5 @@
-//! Classes of requests: a name each. Measurements of them are in [`crate::api::stats`].
-//! A program makes them when it builds a runtime, or later; each request has one, and the worker measures by it.
+//! Classes of requests: a number and a name each, which measurements and logs are kept by. A runtime makes them at its start; submissions
+//! name one for each request. Measurements of classes are in [`crate::api::stats`].
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU16, Ordering};

@@ -1,4 +1,5 @@
-//! Coroutines: one stack each, on which one request after the other runs. Workers resume them; a running request gives its worker back here.
+//! Coroutines: one stack each, on which one request after the other runs. A worker resumes its coroutines where it schedules; a running
+//! request gives its worker back here. A coroutine belongs to one worker at a time, and only that one's thread touches it.
 //!
 //! The body of a [`Fiber`] never ends: it runs the request that it was given, says [`Reason::Done`], and waits for the next
 //! one. So a request costs a switch to and fro ([`caudal_fiber::switch`]), and no set-up of a stack.
@@ -16,7 +17,7 @@ use std::ptr::{self, NonNull};
 use caudal_fiber::coroutine::Control;
 use caudal_fiber::stack::CoroutineStack;
 
-use super::{Header, Outcome, Request, put_payload};
+use super::{Header, Outcome, Place, Request, put_payload};
 use crate::request::carry;
 use crate::request::exceptions::Exceptions;
 
@@ -46,7 +47,7 @@ pub(crate) struct CoroutineState {
     /// Why it has given its worker back.
     reason: Cell<Reason>,
     /// The request that it is to run next.
-    cell: Cell<Option<Request>>,
+    next: Cell<Option<Started>>,
     /// A word for the layer of another language: see [`crate::api::raw::slot`].
     pub(crate) slot: Cell<*mut ()>,
 }
@@ -78,7 +79,7 @@ impl Fiber {
     pub(crate) fn new(stack: CoroutineStack, home: usize) -> Fiber {
         let own = CoroutineState {
             reason: Cell::new(Reason::Quantum),
-            cell: Cell::new(None),
+            next: Cell::new(None),
             slot: Cell::new(ptr::null_mut()),
         };
         // SAFETY: `body` gives its thread back by its control alone, catches what unwinds, and moves only where its handler may.
@@ -92,9 +93,9 @@ impl Fiber {
         self.coroutine.control()
     }
 
-    /// Gives the idle coroutine the started request `cell` to run from the next [`Fiber::resume`] on.
-    pub(crate) fn give(&self, cell: Request) {
-        self.coroutine.own().cell.set(Some(cell));
+    /// Gives the idle coroutine a request to run from the next [`Fiber::resume`] on.
+    pub(crate) fn give(&self, started: Started) {
+        self.coroutine.own().next.set(Some(started));
     }
 
     /// Runs the coroutine until it gives the worker back.
@@ -107,9 +108,12 @@ impl Fiber {
         self.coroutine.own().reason.get()
     }
 
-    /// Ends the coroutine, which is between two requests, and gives its stack back: nothing on that wants to be dropped.
-    pub(crate) fn into_stack(self) -> CoroutineStack {
-        // SAFETY: workers end coroutines that are idle, whose body waits for the next request.
+    /// Ends the coroutine, and gives its stack back: nothing on that wants to be dropped.
+    ///
+    /// # Safety
+    /// The coroutine is between two requests, so that its body waits for the next one.
+    pub(crate) unsafe fn into_stack(self) -> CoroutineStack {
+        // SAFETY: as the caller promises.
         unsafe { self.coroutine.into_stack() }
     }
 }
@@ -120,11 +124,15 @@ pub(crate) type Coroutine = Box<Fiber>;
 impl Header {
     /// Leaves the coroutine of the started request with it, for whoever takes the request out of an inbox.
     pub(crate) fn leave_coroutine(&self, coroutine: Coroutine) {
-        self.leave(Box::into_raw(coroutine).cast());
+        // SAFETY: from a box, whose alignment is more than 1.
+        unsafe { self.leave(Box::into_raw(coroutine).cast()) };
     }
 
-    /// The coroutine that was left with the request; whoever has taken the request out of an inbox asks once.
-    pub(crate) fn take_coroutine(&self) -> Option<Coroutine> {
+    /// The coroutine that was left with the request, which the first caller gets.
+    ///
+    /// # Safety
+    /// The caller has taken the request out of an inbox, or has not put it there: it may be another thread than the coroutine's last one.
+    pub(crate) unsafe fn take_coroutine(&self) -> Option<Coroutine> {
         // SAFETY: `leave_coroutine` has left it, from a box, and `take` answers once.
         self.take().map(|left| unsafe { Box::from_raw(left.as_ptr().cast()) })
     }
@@ -139,8 +147,8 @@ unsafe extern "C" fn body(seat: *const Seat) -> ! {
         if carry::is_any() {
             carry::begin();
         }
-        let outcome = match seat.own.cell.take() {
-            Some(cell) => run(cell),
+        let outcome = match seat.own.next.take() {
+            Some(started) => run(started),
             None => Outcome::Returned,
         };
         // SAFETY: this is the coroutine.
@@ -148,9 +156,27 @@ unsafe extern "C" fn body(seat: *const Seat) -> ! {
     }
 }
 
-/// Runs the closure of `cell` and leaves its result, or the payload of its panic, there.
-pub(crate) fn run(cell: Request) -> Outcome {
-    // SAFETY: the worker has started the request, so its closure is there, and nobody else takes it.
+/// A request that has started, and whose closure has not been called. The bearer alone may call it, once.
+#[must_use = "nobody else runs the request"]
+pub(crate) struct Started(Request);
+
+impl Request {
+    /// Starts the request at `place`; none: it was cancelled, or has ended otherwise.
+    ///
+    /// # Safety
+    /// The caller has [`Reference::Runtime`](super::Reference::Runtime), which it has taken out of a queue. It keeps the reference until the
+    /// request has run.
+    #[inline(always)]
+    pub(crate) unsafe fn start(self, place: Place) -> Option<Started> {
+        // SAFETY: as the caller promises.
+        unsafe { self.state.start(place) }.then_some(Started(self))
+    }
+}
+
+/// Runs the closure of a request and leaves its result, or the payload of its panic, in the cell.
+pub(crate) fn run(started: Started) -> Outcome {
+    let Started(cell) = started;
+    // SAFETY: the request has started, so its closure is there, and only the bearer of `Started` takes it.
     let job = || unsafe { (cell.vtable.get().run)(cell) };
     match catch_unwind(AssertUnwindSafe(job)) {
         Ok(()) if cell.state.load().has_handle() => Outcome::Returned,
@@ -161,9 +187,10 @@ pub(crate) fn run(cell: Request) -> Outcome {
 
 /// Nobody wants the result: it is dropped here, where its destructor may wait, and may panic.
 fn forget_result(cell: Request) -> Outcome {
-    // SAFETY: the handle is gone, so this is the only one that takes the result; `Emptied` says that it is not there any more.
+    // SAFETY: the handle is gone, so this is the only one that takes the result; `set_empty` says that it is not there any more.
     let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { (cell.vtable.get().drop_result)(cell) }));
-    cell.set_empty();
+    // SAFETY: as above.
+    unsafe { cell.set_empty() };
     match dropped {
         Ok(()) => Outcome::Returned,
         Err(payload) => ended_by(payload, cell),

@@ -1,4 +1,5 @@
-//! C++ exceptions in flight, which their library keeps per thread and a coroutine takes along. Called at each switch.
+//! C++ exceptions in flight, which their library keeps per thread and a coroutine takes along. Coroutines call this at each switch; the
+//! start of a runtime searches for the library.
 //!
 //! There is one C++ runtime to a process, and it is searched for when a runtime starts:
 //!

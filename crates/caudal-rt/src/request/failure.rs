@@ -1,4 +1,4 @@
-//! Failures of a submission and of a request, and how a request ended. Submissions and handles return them.
+//! Failures of a submission and of a request, and how a request ended. Submissions and handles return them to programs.
 
 use std::any::Any;
 use std::fmt;

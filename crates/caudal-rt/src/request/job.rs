@@ -1,4 +1,5 @@
-//! Contents of a cell: a closure of any type, then its result. Submissions, workers and handles put and take them.
+//! Contents of a cell: a closure of any type, then its result or the payload of its panic. A submission puts the closure in, the coroutine
+//! that runs it replaces it by the result, and the handle takes that out; each function names the owner that may call it.
 
 use std::any::Any;
 use std::mem::{ManuallyDrop, align_of, needs_drop, size_of};

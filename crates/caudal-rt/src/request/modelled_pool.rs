@@ -70,7 +70,11 @@ pub(crate) fn allocate_outlined() -> Request {
 
 pub(crate) fn prepare_next() {}
 
-pub(crate) fn release(cell: Request) {
+/// Gives back a cell that nobody refers to any more.
+///
+/// # Safety
+/// The cell is free: the caller has dropped the last reference.
+pub(super) unsafe fn release(cell: Request) {
     // The next request's submitter writes there.
     cell.storage();
     CELLS.with_borrow_mut(|cells| {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::class::ClassId;
-use super::{Header, Request, Wanted, allocate, fill};
+use super::{Header, Outcome, Reference, Request, Wanted, allocate, fill};
 
 /// A cell with a request that nobody else knows of yet.
 #[inline]
@@ -12,17 +12,27 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    make(allocate(), class, arrival, job, wanted)
+    // SAFETY: the cell is fresh.
+    unsafe { make(allocate(), class, arrival, job, wanted) }
 }
 
-/// As [`new_request`], in a cell that is free.
+/// As [`new_request`], in the cell `cell`.
+///
+/// # Safety
+/// The cell is fresh from [`allocate`], and nobody else knows of it.
 #[inline]
-pub(crate) fn make<F, T>(cell: Request, class: ClassId, arrival: u64, job: F, wanted: Wanted) -> Request
+pub(crate) unsafe fn make<F, T>(
+    cell: Request,
+    class: ClassId,
+    arrival: u64,
+    job: F,
+    wanted: Wanted,
+) -> Request
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    // SAFETY: the cell is fresh, and what the closure and its result borrow lives for ever.
+    // SAFETY: the cell is fresh, as the caller promises, and what the closure and its result borrow lives for ever.
     unsafe {
         fill(cell, job);
         prepare(&cell, class, arrival, wanted);
@@ -44,4 +54,19 @@ pub(crate) unsafe fn prepare(header: &Header, class: ClassId, arrival: u64, want
     header.told.store(0, Ordering::Relaxed);
     // SAFETY: as the caller promises.
     unsafe { header.reset(wanted) };
+}
+
+/// A request that has ended and left nothing, with the handle's reference.
+pub(crate) fn ended_request() -> Request {
+    let cell = allocate();
+    // SAFETY: the cell is fresh, so its request has only the references of `reset`, which are this call's. There is no closure to drop.
+    unsafe {
+        cell.reset(Wanted::ByHandle);
+        if cell.state.end_waiting_if(Outcome::Stopped, |_| true).is_some() {
+            let _ = cell.state.end();
+            cell.drop_ref(Reference::Ender);
+        }
+        cell.drop_ref(Reference::Runtime);
+    }
+    cell
 }

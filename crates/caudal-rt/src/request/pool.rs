@@ -36,7 +36,7 @@ const ROUNDS: usize = INLINE_BYTES / size_of::<Request>();
 
 /// Home of the free cells of a thread.
 pub(super) struct Home {
-    /// Magazines, each with its number of addresses in `task`.
+    /// Magazines, each with its number of addresses in `rounds`.
     returned: TakeAllStack<Header>,
     own: UnsafeCell<HomeState>,
 }
@@ -159,7 +159,7 @@ fn open_magazine(home: &'static Home, own: &mut HomeState) -> Request {
         }
         own.magazines = home.returned.take_all();
     };
-    let rounds = magazine.task.get() as usize;
+    let rounds = usize::from(magazine.rounds.get());
     magazine.fetch_to_write();
     for round in 0..rounds {
         // SAFETY: the magazine has been taken, and holds so many addresses.
@@ -178,7 +178,8 @@ fn make_slab(home: &'static Home) {
     let slab: Vec<Header> = (0..SLAB).map(|_| Header::free(Some(&home.returned))).collect();
     let slab: &'static [Header] = Vec::leak(slab);
     SLABS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(slab);
-    slab.iter().for_each(|cell| release(Request::new(cell)));
+    // SAFETY: nobody else knows of the cells.
+    slab.iter().for_each(|cell| unsafe { release(Request::new(cell)) });
     send_home();
 }
 
@@ -193,14 +194,19 @@ pub(crate) fn for_each(mut then: impl FnMut(Request)) {
 /// Gives a cell that nobody refers to any more back to its home, with others.
 ///
 /// Not inlined, for the reason that [`prepare_next`] gives.
+///
+/// # Safety
+/// The cell is free: the caller has dropped the last reference, or has made the cell.
 #[inline(never)]
-pub(crate) fn release(cell: Request) {
+pub(super) unsafe fn release(cell: Request) {
     // It may be called from a handler, into which this is inlined: no other request may come in between.
     let _quiet = NoYield::enter();
-    let filled = FILLING.try_with(|filling| filling.add(cell));
+    // SAFETY: as the caller promises.
+    let filled = FILLING.try_with(|filling| unsafe { filling.add(cell) });
     if filled.is_err() {
         // The thread is ending: its magazine has gone.
-        push(cell, 0);
+        // SAFETY: as the caller promises.
+        unsafe { push(cell, 0) };
     }
 }
 
@@ -209,8 +215,13 @@ pub(crate) fn send_home() {
     let _ = FILLING.try_with(Filling::send_home);
 }
 
-fn push(magazine: Request, rounds: usize) {
-    magazine.task.set(rounds as u32);
+/// Sends a free cell home, whose storage holds the addresses of so many others.
+///
+/// # Safety
+/// All of these cells are free, and the caller's.
+unsafe fn push(magazine: Request, rounds: usize) {
+    const { assert!(ROUNDS <= u8::MAX as usize) };
+    magazine.rounds.set(rounds as u8);
     let Some(home) = magazine.home else { unreachable!("a cell of this pool has a home") };
     // SAFETY: homes live for ever; the cell is free, so it is nobody's but the caller's until it is pushed.
     unsafe { home.push(magazine.address()) };
@@ -223,8 +234,12 @@ fn has_same_home(one: Request, other: Request) -> bool {
 }
 
 impl Filling {
+    /// Puts a cell into the magazine, or begins another one with it.
+    ///
+    /// # Safety
+    /// The cell is free, and the caller's.
     #[inline]
-    fn add(&self, cell: Request) {
+    unsafe fn add(&self, cell: Request) {
         let rounds = self.rounds.get();
         match self.magazine.get() {
             Some(magazine) if has_same_home(magazine, cell) && rounds < ROUNDS => {
@@ -241,7 +256,8 @@ impl Filling {
 
     fn send_home(&self) {
         if let Some(magazine) = self.magazine.take() {
-            push(magazine, self.rounds.replace(0));
+            // SAFETY: `add` alone puts cells there, which are free.
+            unsafe { push(magazine, self.rounds.replace(0)) };
         }
     }
 }
@@ -257,7 +273,8 @@ mod tests {
         let (send, receive) = channel::<Vec<Request>>();
         let releaser = std::thread::spawn(move || {
             for cells in receive {
-                cells.into_iter().for_each(release);
+                // SAFETY: nobody has made a request of the cells.
+                cells.into_iter().for_each(|cell| unsafe { release(cell) });
                 send_home();
             }
         });
@@ -286,7 +303,8 @@ mod tests {
     #[test]
     fn a_home_outlives_its_thread() {
         let cell = std::thread::spawn(allocate).join().unwrap();
-        release(cell);
+        // SAFETY: nobody has made a request of the cell.
+        unsafe { release(cell) };
         send_home();
         // Some later thread takes that home over, and its cell.
         let cells: Vec<Request> =

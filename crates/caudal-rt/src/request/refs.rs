@@ -13,7 +13,8 @@ impl Request {
     pub(crate) unsafe fn drop_ref(self, reference: Reference) {
         // SAFETY: as the caller promises.
         if unsafe { self.state.drop_ref(reference) } {
-            release(self);
+            // SAFETY: that was the last reference.
+            unsafe { release(self) };
         }
     }
 }

@@ -1,6 +1,5 @@
-//! The state word of a request: phase, flags, references and place in one atomic word. Every transition is a method here; the
-//! [cell](super::cell) holds one, and nobody else knows its bits.
-//! Workers, dispatcher, handles, helper and a shutdown call these methods, each from its own thread; a method touches the word and nothing else.
+//! The state word of a request: phase, flags, references and place in one atomic word. Every thread that starts, wakes, cancels, ends or
+//! waits for a request changes the word by a method of this file. The [cell](super::cell) holds one, and nobody else knows its bits.
 //!
 //! ```text
 //!  63      32 31        16 15 14 13     11 10       8 7            3 2     0
@@ -22,7 +21,7 @@
 //! | --- | --- | --- |
 //! | `Waiting` | nobody has started it | whoever wins the compare-and-swap: the worker that starts it, or a canceller |
 //! | `Started` | it has a coroutine | the worker that runs it, or whoever gives it up |
-//! | `Ending` | it has an outcome; its closure is being dropped, or the clean-up of its coroutine run | the bearer of [`Unended`] |
+//! | `Ending` | it has an outcome; its closure is being dropped, or the clean-up of its coroutine run | the thread that moved it there |
 //! | `Done` | it has ended | nobody; the result belongs to the handle, or without a handle to whoever ended the request |
 //!
 //! # Place
@@ -174,18 +173,6 @@ pub(crate) enum Finished {
     },
 }
 
-/// Duty to end a request that is in phase `Ending`: its bearer drops the closure, or runs the clean-up, and calls [`State::end`].
-#[derive(Debug)]
-#[must_use = "nobody hears of the request's end before `State::end`"]
-pub(crate) struct Unended(StateSnapshot);
-
-impl Unended {
-    /// The worker where the request was.
-    pub(crate) fn worker(&self) -> u16 {
-        self.0.worker()
-    }
-}
-
 /// The word at some moment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StateSnapshot(u64);
@@ -206,6 +193,11 @@ impl StateSnapshot {
             ENDING => Phase::Ending,
             _ => Phase::Free,
         }
+    }
+
+    /// Does anybody but a queue refer to the cell?
+    fn is_shared(self) -> bool {
+        self.0 & (REFS & !RUNTIME) != 0
     }
 
     #[inline(always)]
@@ -333,6 +325,7 @@ impl State {
             Wanted::ByHandle => RUNTIME | HANDLE,
             Wanted::ByNobody => RUNTIME,
         };
+        debug_assert!(!self.load().is_shared(), "a cell that others refer to became another request");
         // Not a plain store: a late notice to the cell's last request may set a flag at any time. It may get lost, or stay.
         self.0.store(WAITING | refs | (u64::from(NOWHERE) << WORKER_SHIFT), Ordering::Relaxed);
     }
@@ -354,13 +347,17 @@ impl State {
     #[inline]
     pub(crate) unsafe fn place_unshared(&self, place: Place) {
         let state = self.0.load(Ordering::Relaxed);
+        debug_assert!(state & PHASE == WAITING, "{:?} was placed", StateSnapshot(state));
         self.0.store((state & !PLACE) | place.0, Ordering::Release);
     }
 
     /// Moves the phase from waiting to started, at `place`. `false`: it was cancelled, or has ended otherwise.
+    ///
+    /// # Safety
+    /// The caller has [`Reference::Runtime`], which it has taken out of a queue.
     #[inline]
     #[must_use = "a request that has ended does not run"]
-    pub(crate) fn start(&self, place: Place) -> bool {
+    pub(super) unsafe fn start(&self, place: Place) -> bool {
         let started = STARTED | place.0;
         self.change(|state| {
             (state & PHASE == WAITING).then_some((state & !(PHASE | PLACE | PARKED | NOTIFIED)) | started)
@@ -379,27 +376,39 @@ impl State {
     }
 
     /// The running coroutine of this request is about to wait to be woken. `false`: it has been, and goes on at once.
+    ///
+    /// # Safety
+    /// The caller is that coroutine. Another one would have the cell put on a list of woken requests while it is free, or on that list twice.
     #[inline]
     #[must_use = "a coroutine that has been woken goes on"]
-    pub(crate) fn park(&self) -> bool {
-        if self.0.fetch_or(PARKED, Ordering::AcqRel) & NOTIFIED == 0 {
+    pub(crate) unsafe fn park(&self) -> bool {
+        let before = StateSnapshot(self.0.fetch_or(PARKED, Ordering::AcqRel));
+        debug_assert!(before.is_started() && before.0 & PARKED == 0, "{before:?} parks");
+        if before.0 & NOTIFIED == 0 {
             return true;
         }
-        self.unpark();
+        // SAFETY: nobody has put the request on a list: its notice came before it was parked.
+        unsafe { self.unpark() };
         false
     }
 
     /// The coroutine goes on: its notice has been taken.
+    ///
+    /// # Safety
+    /// The caller has taken the request off the list of woken ones, or is its coroutine and has not been put there.
     #[inline]
-    pub(crate) fn unpark(&self) {
-        self.0.fetch_and(!(PARKED | NOTIFIED), Ordering::AcqRel);
+    pub(crate) unsafe fn unpark(&self) {
+        let before = StateSnapshot(self.0.fetch_and(!(PARKED | NOTIFIED), Ordering::AcqRel));
+        debug_assert!(before.0 & (NOTIFIED | LEAKED) != 0, "{before:?} goes on without a notice");
     }
 
     /// Notes that the coroutine in the cell's `waiter` waits for the end. `false`: there is nothing to wait for.
+    ///
+    /// After `true` that coroutine is going to be woken, also if the request has ended by now: whoever ends it changes the same word later than
+    /// this did, so it finds `JOINED` there, and acquires the waiter.
     #[must_use = "a request that has ended wakes nobody"]
     pub(super) fn join(&self) -> bool {
-        let joined = self.change(|state| (state & PHASE != DONE).then_some(state | JOINED));
-        joined.is_ok() && !self.load().is_done()
+        self.change(|state| (state & PHASE != DONE).then_some(state | JOINED)).is_ok()
     }
 
     /// From now on whoever ends the request lets the helper tell of it. `false`: it has ended, or somebody has asked before.
@@ -422,38 +431,47 @@ impl State {
 
     /// As [`State::cancel`], by the worker that has started it.
     pub(crate) fn cancel_own(&self) {
-        self.0.fetch_or(CANCEL, Ordering::AcqRel);
+        let before = StateSnapshot(self.0.fetch_or(CANCEL, Ordering::AcqRel));
+        debug_assert!(matches!(before.phase(), Phase::Started | Phase::Ending | Phase::Done), "{before:?}");
     }
 
     /// Moves the phase from waiting to ending with `outcome`, if the word is as `wanted`: a caller without a reference may find another request
-    /// in the cell. The bearer of the answer has [`Reference::Ender`]; the queue that holds the cell keeps its own reference.
+    /// in the cell. The answer is the word before. Its receiver has [`Reference::Ender`]; the queue that holds the cell keeps its own reference.
+    ///
+    /// # Safety
+    /// The caller has a reference, or `wanted` takes only requests that are at a worker: the submitter of any other may take its closure back.
     #[inline]
     #[must_use = "the request has to be ended"]
-    pub(crate) fn end_waiting_if(
+    pub(super) unsafe fn end_waiting_if(
         &self,
         outcome: Outcome,
         wanted: impl Fn(StateSnapshot) -> bool,
-    ) -> Option<Unended> {
+    ) -> Option<StateSnapshot> {
         let ending = ENDING | ENDER | (outcome as u64) << OUTCOME_SHIFT;
         let may = |state: u64| state & PHASE == WAITING && wanted(StateSnapshot(state));
-        self.change(|state| may(state).then_some((state & !PHASE) | ending)).ok().map(Unended)
+        self.change(|state| may(state).then_some((state & !PHASE) | ending)).ok()
     }
 
-    /// Moves the phase from started to ending, if the word is as `wanted`; none: it is another request, or has ended. The cell is never used
+    /// Moves the phase from started to ending, if the word is as `wanted`. `false`: it is another request, or has ended. The cell is never used
     /// again, and must not be put on any list: see [Waking](self#waking).
+    ///
+    /// # Safety
+    /// The coroutine of a request that is `wanted` does not run, and nobody resumes it from now on.
     #[cold]
     #[must_use = "the request has to be ended"]
-    pub(crate) fn give_up(&self, wanted: impl Fn(StateSnapshot) -> bool) -> Option<Unended> {
+    pub(super) unsafe fn give_up(&self, wanted: impl Fn(StateSnapshot) -> bool) -> bool {
         let ending = ENDING | LEAKED | (Outcome::Abandoned as u64) << OUTCOME_SHIFT;
         let may = |state: u64| state & PHASE == STARTED && wanted(StateSnapshot(state));
-        self.change(|state| may(state).then_some((state & !(PHASE | PARKED)) | ending)).ok().map(Unended)
+        self.change(|state| may(state).then_some((state & !(PHASE | PARKED)) | ending)).is_ok()
     }
 
     /// Moves the phase from ending to done; the word before, by which the caller tells whoever waits. If somebody is to be told, the cell
-    /// goes to the helper, and has its reference from here on.
+    /// gets [`Reference::Teller`], which is the caller's to pass on.
+    ///
+    /// # Safety
+    /// The caller has moved the phase to ending, and calls this once.
     #[must_use = "somebody may wait for the end"]
-    pub(crate) fn end(&self, unended: Unended) -> StateSnapshot {
-        let _ = unended;
+    pub(super) unsafe fn end(&self) -> StateSnapshot {
         let changed = self.change(|state| {
             let done = (state & !PHASE) | DONE;
             Some(if state & TELL == 0 { done } else { done | TELLER })
@@ -468,7 +486,7 @@ impl State {
     /// # Safety
     /// The caller runs the request, and its result is in the storage. It does not touch the cell afterwards, but as the answer says.
     #[inline]
-    pub(crate) unsafe fn finish(&self, outcome: Outcome) -> Finished {
+    pub(super) unsafe fn finish(&self, outcome: Outcome) -> Finished {
         let (Ok(before) | Err(before)) = self.change(|state| Some(StateSnapshot(state).ended(outcome)));
         debug_assert!(before.is_started(), "{before:?}");
         before.left_to_do()
@@ -480,7 +498,11 @@ impl State {
     /// The caller has the handle's reference. It does not touch the cell afterwards if the answer is `true`.
     #[must_use = "the result has to be dropped"]
     pub(crate) unsafe fn drop_handle_unless_done(&self) -> bool {
-        self.change(|state| (state & PHASE != DONE).then_some(state & !HANDLE)).is_ok()
+        let may = |state: u64| {
+            debug_assert!(state & (HANDLE | LEAKED) != 0, "{:?} has no handle", StateSnapshot(state));
+            state & PHASE != DONE
+        };
+        self.change(|state| may(state).then_some(state & !HANDLE)).is_ok()
     }
 
     /// Drops `reference`. `true`: it was the last one, and the cell is free.
@@ -533,10 +555,13 @@ mod tests {
     fn a_request_that_is_cancelled_does_not_start() {
         let (state, place) = (waiting(Wanted::ByHandle), Place::new(3, 7));
         assert!(state.move_to(place) && state.load().is_at(place));
-        let unended = state.end_waiting_if(Outcome::Cancelled, |seen| seen.is_at(place)).unwrap();
-        assert_eq!((unended.worker(), state.load().phase()), (3, Phase::Ending));
-        assert!(!state.start(place) && !state.move_to(place), "it ends");
-        assert!(!state.end(unended).is_joined());
+        // SAFETY: nobody else has the word.
+        unsafe {
+            let before = state.end_waiting_if(Outcome::Cancelled, |seen| seen.is_at(place)).unwrap();
+            assert_eq!((before.worker(), state.load().phase()), (3, Phase::Ending));
+            assert!(!state.start(place) && !state.move_to(place), "it ends");
+            assert!(!state.end().is_joined());
+        }
         assert_eq!(state.load().outcome(), Some(Outcome::Cancelled));
         assert!(!state.cancel() && !state.ask_to_be_told(), "it has ended");
     }
@@ -544,23 +569,26 @@ mod tests {
     #[test]
     fn a_notice_is_given_once_and_only_to_its_runtime() {
         let state = waiting(Wanted::ByNobody);
-        assert!(state.start(Place::new(2, 9)));
-        assert_eq!(state.notify(8), None, "another runtime's");
-        assert!(state.park());
-        assert_eq!((state.notify(9), state.notify(9)), (Some(2), None));
-        state.unpark();
-        assert_eq!(state.notify(9), None, "it does not wait");
-        assert!(!state.park(), "the notice was there");
-        assert!(state.park());
+        // SAFETY: nobody else has the word, and there is no list.
+        unsafe {
+            assert!(state.start(Place::new(2, 9)));
+            assert_eq!(state.notify(8), None, "another runtime's");
+            assert!(state.park());
+            assert_eq!((state.notify(9), state.notify(9)), (Some(2), None));
+            state.unpark();
+            assert_eq!(state.notify(9), None, "it does not wait");
+            assert!(!state.park(), "the notice was there");
+            assert!(state.park());
+        }
     }
 
     #[test]
     fn the_last_reference_frees_the_cell() {
         let state = waiting(Wanted::ByHandle);
-        assert!(state.start(Place::new(0, 1)));
-        assert!(state.ask_to_be_told());
         // SAFETY: this is the only one that has the word.
         unsafe {
+            assert!(state.start(Place::new(0, 1)));
+            assert!(state.ask_to_be_told());
             assert!(matches!(state.finish(Outcome::Panicked), Finished::Tell));
             assert_eq!(state.load().outcome(), Some(Outcome::Panicked));
             assert!(!state.drop_handle_unless_done(), "it has ended");

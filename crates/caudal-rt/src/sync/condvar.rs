@@ -127,7 +127,8 @@ impl Condvar {
         };
         let clean_up = CleanUp::by(&leave);
         // Until it has the mutex again: a notification that it has got by then is for another one, if it is given up.
-        let registered = node.waiter.on_given_up(&clean_up);
+        // SAFETY: the guard is dropped before this function returns, also when it unwinds; waits nest.
+        let registered = unsafe { node.waiter.on_given_up(&clean_up) };
         self.list.with(|list| {
             // SAFETY: nothing below unwinds before the node was taken off the list, or told.
             unsafe { list.push_back(&node) };

@@ -47,7 +47,8 @@ impl<W: Waiter> Gate<W> {
     fn pass_slowly(&self, node: &Node<W>) -> Result<(), GaveUp> {
         let leave = || _ = self.list.with(|list| list.remove(node));
         let clean_up = CleanUp::by(&leave);
-        let _registered = node.waiter.on_given_up(&clean_up);
+        // SAFETY: the guard is dropped before this function returns, also when it unwinds; waits nest.
+        let _registered = unsafe { node.waiter.on_given_up(&clean_up) };
         let queued = self.list.with(|list| {
             let closed = !self.open.load(Ordering::Acquire);
             if closed {

@@ -1,5 +1,5 @@
-//! List of waiters, for all locks and channels: intrusive, first in, first out, under a small spin lock.
-//! A lock or channel of this module calls it when a waiter has to queue, gives up, or is told.
+//! List of waiters, for all locks and channels of this floor: intrusive, first in, first out, under a small spin lock. A waiter puts a node
+//! on its own stack into the list before it waits; whoever gives something away claims the first node, and tells its waiter.
 //!
 //! ```text
 //!            ┌───────── on the stack of a waiter each ─────────┐
@@ -57,7 +57,10 @@ pub(crate) enum GaveUp {
 /// A coroutine or thread that waits, or what stands for it in a model.
 pub(crate) trait Waiter: Sized {
     /// Has `clean_up` run in the place of the waiter, once, if that is given up before the guard is dropped.
-    fn on_given_up<'a>(&'a self, clean_up: &'a CleanUp<'a>) -> CleanUpGuard<'a>;
+    ///
+    /// # Safety
+    /// As [`CleanUpGuard::new`].
+    unsafe fn on_given_up<'a>(&'a self, clean_up: &'a CleanUp<'a>) -> CleanUpGuard<'a>;
     /// Waits until it is told, or gives up.
     fn wait(&self) -> Result<(), GaveUp>;
     /// Waits until it is told, whatever happens: somebody has claimed its node.

@@ -112,7 +112,8 @@ impl<W: Waiter> RawLock<W> {
         let leave = || self.leave(node);
         let clean_up = CleanUp::by(&leave);
         loop {
-            let registered = node.waiter.on_given_up(&clean_up);
+            // SAFETY: the guard is dropped before this function returns, also when it unwinds; waits nest.
+            let registered = unsafe { node.waiter.on_given_up(&clean_up) };
             if self.take_or_queue(node) {
                 return Ok(());
             }

@@ -57,7 +57,7 @@ impl CleanUpChain for Modelled {
         self.clean_ups.get()
     }
 
-    fn set_innermost(&self, clean_up: *const CleanUp<'static>) {
+    unsafe fn set_innermost(&self, clean_up: *const CleanUp<'static>) {
         self.clean_ups.set(clean_up);
     }
 }
@@ -67,8 +67,9 @@ fn impatient(why: GaveUp) -> Modelled {
 }
 
 impl Waiter for Modelled {
-    fn on_given_up<'a>(&'a self, clean_up: &'a CleanUp<'a>) -> CleanUpGuard<'a> {
-        CleanUpGuard::new(self.doomed.then_some(self as &dyn CleanUpChain), clean_up)
+    unsafe fn on_given_up<'a>(&'a self, clean_up: &'a CleanUp<'a>) -> CleanUpGuard<'a> {
+        // SAFETY: as the caller promises.
+        unsafe { CleanUpGuard::new(self.doomed.then_some(self as &dyn CleanUpChain), clean_up) }
     }
 
     fn wait(&self) -> Result<(), GaveUp> {

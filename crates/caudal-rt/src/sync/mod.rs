@@ -1,5 +1,5 @@
-//! Locks, channels and the like that park the coroutine and never its worker.
-//! Handlers call these as they would call those of `std`; the runtime itself takes none of them.
+//! Locks, channels and the like that park the coroutine and never its worker. Handlers call them, and so may any thread that is no
+//! worker's: that one sleeps instead.
 //!
 //! | instead of | take | because |
 //! | --- | --- | --- |

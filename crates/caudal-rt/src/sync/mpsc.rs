@@ -1,5 +1,5 @@
-//! A bounded channel: many send, one receives.
-//! Handlers and other threads call it; it is public.
+//! A bounded channel: many send, one receives. Requests and threads call it; a sender waits while there is no room, the receiver while
+//! there is no value.
 //!
 //! Room is a number of permits (`permits.rs`): a sender takes one, which it may have to wait for, then puts its value into the
 //! queue; the receiver takes a value out and gives the permit back. So there are never more values than permits, and the queue's
@@ -250,7 +250,8 @@ impl<T> Receiver<T> {
         let channel = Arc::clone(&self.channel);
         let leave = || _ = channel.queue.with(|queue| queue.receiver.remove(node));
         let clean_up = CleanUp::by(&leave);
-        let _registered = node.waiter.on_given_up(&clean_up);
+        // SAFETY: the guard is dropped before this function returns, also when it unwinds; waits nest.
+        let _registered = unsafe { node.waiter.on_given_up(&clean_up) };
         let queued = channel.queue.with(|queue| {
             let wait = queue.values.is_empty() && !queue.senders_gone;
             if wait {

@@ -1,5 +1,5 @@
-//! Parkers: a waiter in this crate is a coroutine, which is parked, or any other thread, which sleeps on a futex. Locks, channels and scopes
-//! make one for each wait.
+//! Parkers: a waiter in this crate is a coroutine, which is parked, or any other thread, which sleeps on a futex. Locks, channels and
+//! scopes make one for each wait, on the waiter's own stack.
 //!
 //! The word by which a waiter is told is a [`Sleeper`].
 //!
@@ -167,12 +167,13 @@ impl Parker {
 }
 
 impl Waiter for Parker {
-    fn on_given_up<'a>(&'a self, clean_up: &'a CleanUp<'a>) -> CleanUpGuard<'a> {
+    unsafe fn on_given_up<'a>(&'a self, clean_up: &'a CleanUp<'a>) -> CleanUpGuard<'a> {
         let chain: Option<&dyn CleanUpChain> = match &self.who {
             Who::Coroutine { cell, .. } => Some(&**cell),
             Who::Thread => None,
         };
-        CleanUpGuard::new(chain, clean_up)
+        // SAFETY: as the caller promises.
+        unsafe { CleanUpGuard::new(chain, clean_up) }
     }
 
     fn wait(&self) -> Result<(), GaveUp> {

@@ -1,4 +1,5 @@
-//! A number of permits and their waiters. Semaphores, reader-writer locks and the room of channels are made of it.
+//! A number of permits and their waiters, of which semaphores, reader-writer locks and the room of channels are made. Requests and threads
+//! take permits, and wait for them in the order in which they came.
 //!
 //! # The word
 //!
@@ -140,7 +141,8 @@ impl<W: Waiter> Permits<W> {
             }
         };
         let clean_up = CleanUp::by(&leave);
-        let registered = node.waiter.on_given_up(&clean_up);
+        // SAFETY: the guard is dropped before this function returns, also when it unwinds; waits nest.
+        let registered = unsafe { node.waiter.on_given_up(&clean_up) };
         if let Some(answer) = self.take_or_queue(node, count) {
             return answer;
         }

@@ -1,5 +1,5 @@
-//! Handles: the answer to a submission, by which the program waits for a request and takes its result.
-//! The program has it from a submission; dropping it leaves the request to itself.
+//! Handles: the answer to a submission, by which the program waits for a request and takes its result. Any thread or request may have one.
+//! It holds a reference to the request's cell and, once the request has ended, alone reads what that left.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -10,13 +10,15 @@ use std::time::{Duration, Instant};
 
 use crate::base::clock::now;
 use crate::base::futex;
+use crate::base::primitives::Ordering;
 use crate::base::quiet::NoYield;
 use crate::kernel::context::{Current, current, until};
 use crate::kernel::shared::Shared;
 use crate::request::Request;
 use crate::request::ending::{cancel, drop_left_and_let_go};
 use crate::request::failure::{Ending, Failure, message};
-use crate::request::{self, Join, Outcome, Reference, Wanted, payload_at, payload_of, result_of};
+use crate::request::new::ended_request;
+use crate::request::{Join, Outcome, Reference, payload_at, payload_of, result_of};
 
 /// Does who waits in a request that has been cancelled go on waiting?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +63,11 @@ unsafe impl<T: Send> Send for Handle<T> {}
 unsafe impl<T: Send> Sync for Handle<T> {}
 
 impl<T> Handle<T> {
-    pub(crate) fn new(cell: Request, shared: Arc<Shared>) -> Handle<T> {
+    /// The handle of a request of `shared`.
+    ///
+    /// # Safety
+    /// The caller has [`Reference::Handle`], which is the handle's from here on, and the request's closure returns a `T`.
+    pub(crate) unsafe fn new(cell: Request, shared: Arc<Shared>) -> Handle<T> {
         Handle { cell, shared, result: PhantomData }
     }
 
@@ -116,7 +122,8 @@ impl<T> Handle<T> {
     pub fn cancel(&self) -> bool {
         // A destructor in the request's closure may be what frees a handle that C holds: nothing of `self` is used afterwards.
         let (cell, shared) = (self.cell, Arc::clone(&self.shared));
-        cancel(cell, &*shared)
+        // SAFETY: the handle has its reference, or the closure that is dropped here is kept by the reference of whoever ends the request.
+        unsafe { cancel(cell, &*shared) }
     }
 
     /// Waits for the end, for `longest` at most, without unwinding: for callers whose frames can not be unwound.
@@ -193,6 +200,8 @@ impl<T> Handle<T> {
                 return Waited::TimedOut;
             }
             futex::wait(&cell.told, 0, left);
+            // The system call orders nothing. Whoever tells has seen the end, and releases that with this word.
+            let _ = cell.told.load(Ordering::Acquire);
         }
         Waited::Ended
     }
@@ -246,7 +255,8 @@ impl<T> Drop for Handle<T> {
             }
             return self.leave();
         }
-        drop_left_and_let_go(self.cell, before);
+        // SAFETY: the request had ended by then, and this is its handle, which is being dropped.
+        unsafe { drop_left_and_let_go(self.cell, before) };
     }
 }
 
@@ -258,7 +268,8 @@ impl<T> Handle<T> {
             return;
         }
         // Read anew, with acquire ordering: the word that said no was not, and what the request left is about to be read.
-        drop_left_and_let_go(self.cell, self.cell.state.load());
+        // SAFETY: the request has ended, and this is its handle, which is being dropped.
+        unsafe { drop_left_and_let_go(self.cell, self.cell.state.load()) };
     }
 }
 
@@ -284,24 +295,9 @@ impl<T: Send> Future for Handle<T> {
         drop(cell.waker.take());
         let this = self.get_mut();
         let taken = Handle::<T> { cell: this.cell, shared: Arc::clone(&this.shared), result: PhantomData };
-        this.cell = spent();
+        this.cell = ended_request();
         Poll::Ready(taken.into_result())
     }
 }
 
 impl<T> Unpin for Handle<T> {}
-
-/// A request that has ended and whose result was taken: what a handle holds after it was polled to the end.
-fn spent() -> Request {
-    let cell = request::allocate();
-    // SAFETY: the cell is fresh.
-    unsafe { cell.reset(Wanted::ByHandle) };
-    if let Some(unended) = cell.state.end_waiting_if(Outcome::Stopped, |_| true) {
-        let _ = cell.state.end(unended);
-        // SAFETY: from `end_waiting_if`.
-        unsafe { cell.drop_ref(Reference::Ender) };
-    }
-    // SAFETY: from `reset`; no queue has the cell.
-    unsafe { cell.drop_ref(Reference::Runtime) };
-    cell
-}

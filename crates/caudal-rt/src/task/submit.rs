@@ -1,5 +1,5 @@
-//! Submissions: a request is made, placed, and answered with a handle; or refused, with its closure.
-//! The runtime's own `submit` and those of requests and scopes come here, on the thread of whoever submits.
+//! Submissions: a request is made, placed, and answered with a handle; or refused, with its closure. They run on the thread or the request
+//! that submits, which owns the cell until a queue has taken it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -112,14 +112,16 @@ impl<'a> RequestBuilder<'a> {
         let arrival = now();
         let cell = {
             let _quiet = NoYield::enter();
-            make(request::allocate_outlined(), self.class, arrival, job, Wanted::ByHandle)
+            // SAFETY: the cell is fresh.
+            unsafe { make(request::allocate_outlined(), self.class, arrival, job, Wanted::ByHandle) }
         };
         self.prepare(cell, arrival);
         let unsubmitted = Unsubmitted(cell);
         loop {
             let pushed = {
                 let _quiet = NoYield::enter();
-                shared.push_new(cell, arrival)
+                // SAFETY: no queue has taken the request before.
+                unsafe { shared.push_new(cell, arrival) }
             };
             if pushed {
                 break;
@@ -127,9 +129,11 @@ impl<'a> RequestBuilder<'a> {
             if !cell.state.move_to(shared.place(NOWHERE)) {
                 // It seemed to be at a worker, whose requests a shutdown has ended: it was accepted, and has ended like those.
                 std::mem::forget(unsubmitted);
-                // SAFETY: no queue has taken it.
-                unsafe { cell.drop_ref(Reference::Runtime) };
-                return Ok(Handle::new(cell, Arc::clone(shared)));
+                // SAFETY: no queue has taken it, and the closure of type `F` returns a `T`: both references are this call's.
+                return Ok(unsafe {
+                    cell.drop_ref(Reference::Runtime);
+                    Handle::new(cell, Arc::clone(shared))
+                });
             }
             let refused = if shared.stage() != Stage::Running {
                 Some(SubmitError::Stopped)
@@ -159,7 +163,8 @@ impl<'a> RequestBuilder<'a> {
         }
         let _quiet = NoYield::enter();
         request::prepare_next();
-        Ok(Handle::new(cell, Arc::clone(shared)))
+        // SAFETY: the handle's reference is this call's, and the closure of type `F` returns a `T`.
+        Ok(unsafe { Handle::new(cell, Arc::clone(shared)) })
     }
 
     fn prepare(&self, cell: Request, arrival: u64) {

@@ -1,5 +1,5 @@
-//! Recordings of what workers do in a chosen window; the rings are in [`crate::board::timeline`].
-//! A program or `caudal record` begins one; whoever holds it reads the workers' rings at its end.
+//! Recordings of what workers do in a chosen window of time. A program begins and ends one, from any thread, and gets the events that the
+//! workers have written meanwhile into the rings of [`crate::board::timeline`].
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

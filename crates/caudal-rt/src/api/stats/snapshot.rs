@@ -1,5 +1,5 @@
-//! Numbers of a runtime at some moment, or between two.
-//! Whoever asks makes them on its own thread, by reading what workers publish; no worker notices.
+//! Numbers of a runtime at some moment, and the difference between two such moments. Programs and services ask for them on threads of their
+//! own: what workers publish is read, and no worker is stopped or waits for that.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

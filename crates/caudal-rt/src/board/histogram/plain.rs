@@ -1,5 +1,5 @@
-//! A snapshot: percentiles, merging, the difference to an earlier one, another unit.
-//! Statistics make one when a program asks, off the request path: it is a plain copy, which nobody writes any more.
+//! A snapshot of a histogram, which belongs to its holder: percentiles, merging, the difference to an earlier one, another unit. Programs
+//! get it from a runtime's statistics; nothing here is shared between threads.
 
 use super::{BUCKETS, bounds_of, index_of, midpoint_of};
 

@@ -1,5 +1,5 @@
-//! The log of decisions: what policies saw on each thread, and what they decided.
-//! It is there if the program asks for it, so that a test can replay a run in the simulator and compare each decision.
+//! The log of decisions: what policies saw on each thread, and what they decided. Each thread of a runtime writes a buffer of its own while
+//! requests run, if the log is on; a program takes a copy of all of them, to replay it in the simulator.
 //!
 //! ```text
 //!  worker 0   │ entry │ entry │ entry │ … free …        │   a buffer each, made at the start, written once, in order

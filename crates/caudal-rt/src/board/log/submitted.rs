@@ -1,5 +1,5 @@
-//! Log of where submitters placed their requests, in a runtime without a dispatcher.
-//! A submission writes an entry when it has placed a request.
+//! Log of where submitters placed their requests, in a runtime without a dispatcher. Any thread writes an entry when it places a request,
+//! if decisions are logged; the copy of the log that a program takes has them.
 //!
 //! Any thread may submit, so submitters have no buffers of their own: they share one. An entry is two words; a thread that has drawn a place from
 //! `next` writes its number first and then, with `Release`, its pool, which is zero until then.

@@ -1,5 +1,5 @@
-//! The only writer of a buffer of the log. Workers and the dispatcher have one each.
-//! They write an entry for each decision, on the request path, if the program has asked for a log.
+//! The only writer of one buffer of the log. Each worker and the dispatcher own one, and append what their policies see and decide; readers
+//! see the entries that it has published.
 
 use std::cell::Cell;
 use std::rc::Rc;

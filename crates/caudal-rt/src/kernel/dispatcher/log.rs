@@ -1,5 +1,5 @@
-//! The dispatcher's log: what it saw of the workers, and where it placed each request.
-//! It is written only where the program has asked for a log of decisions.
+//! The dispatcher's log: what it saw of the workers, and where it placed each request. The dispatcher writes it as it places requests, if
+//! decisions are logged.
 
 use caudal_log::Entry;
 

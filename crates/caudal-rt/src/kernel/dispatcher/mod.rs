@@ -1,5 +1,6 @@
-//! The dispatcher: one thread that takes requests from submitters and sources and places each at a worker.
-//! The start of a runtime makes it on its thread, if the plan has a dispatcher, and calls `run`.
+//! The dispatcher: one thread that takes requests from submitters and sources and places each at a worker, where the dispatch policy has to
+//! see the workers. The start of a runtime makes it and runs it on a thread of its own. It owns the requests between the entrance and a
+//! worker's inbox.
 //!
 //! It sees workers by their [`Board`](crate::board::Board)s, one cache line each, which it reads before every batch and whenever
 //! nothing arrives; in between it counts what it places itself. Unfinished requests of a worker are
@@ -261,7 +262,8 @@ impl<'a> Dispatcher<'a> {
     fn goes_on(&self, cell: Request) -> bool {
         let stops = self.shared.stage() == Stage::Stopping;
         if stops {
-            self.shared.give_up(cell);
+            // SAFETY: the dispatcher has taken the request out of a queue.
+            unsafe { self.shared.give_up(cell) };
         }
         !stops
     }
@@ -311,7 +313,8 @@ impl<'a> Dispatcher<'a> {
         } else {
             return false;
         };
-        end_unstarted(cell, outcome, &**self.shared);
+        // SAFETY: the dispatcher has the reference of the queue from which the request came.
+        unsafe { end_unstarted(cell, outcome, &**self.shared) };
         true
     }
 
@@ -381,7 +384,8 @@ impl<'a> Dispatcher<'a> {
                 continue;
             }
             while let Some((cell, _)) = other.inbox.pop() {
-                if other.give_away(cell, self.shared.place(NOWHERE)) {
+                // SAFETY: the request has come out of that inbox.
+                if unsafe { other.give_away(cell, self.shared.place(NOWHERE)) } {
                     self.held.push_back(cell);
                 }
             }

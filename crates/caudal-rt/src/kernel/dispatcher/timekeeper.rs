@@ -1,5 +1,5 @@
-//! Preemption by flag: for handlers whose probes check a flag instead of a clock, the dispatcher reads the clock for them.
-//! The dispatcher calls it in each round of its loop, if the program's probes read a flag.
+//! Preemption by flag: for handlers whose probes check a flag instead of a clock, the dispatcher reads the clock for them. The dispatcher
+//! calls this in each of its rounds; of the workers it touches only their probe flags.
 //!
 //! A worker says when the quantum of its request is due. The dispatcher raises its flag when that is over and others wait there:
 //! at the end of a quantum, or, where the request had the worker for itself, when another one arrives (preemption on arrival).

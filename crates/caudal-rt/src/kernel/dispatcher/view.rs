@@ -1,5 +1,5 @@
-//! Workers as a dispatch policy sees them: counts as old as the last reading of the boards.
-//! The dispatcher reads the boards into it before each batch, and hands it to the policy for each request.
+//! Workers as a dispatch policy sees them: counts as old as the dispatcher's last reading of the boards, corrected by what it has placed
+//! since. The dispatcher owns the view, and passes it to its policy with every request.
 
 use caudal_policy::dispatch::{Counts, Places, Shortest};
 use caudal_policy::{Picos, PoolId};

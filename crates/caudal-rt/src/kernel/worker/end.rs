@@ -7,7 +7,7 @@ use caudal_policy::discipline::Discipline;
 use super::Worker;
 use crate::kernel::shared::{Notice, Stage};
 use crate::queue::end_owner::Claimant;
-use crate::request::ending::end_unstarted;
+use crate::request::ending::{end_unstarted, give_up_if};
 use crate::request::{Outcome, Reference};
 
 impl<D: Discipline> Worker<D> {
@@ -56,12 +56,15 @@ impl<D: Discipline> Worker<D> {
                 Some(coroutine) => {
                     self.has_leaked = true;
                     std::mem::forget(coroutine);
-                    self.shared.give_up_if(cell, |_| true);
+                    // SAFETY: the coroutine is forgotten, so nobody resumes it.
+                    unsafe { give_up_if(cell, &*self.shared, |_| true) };
                 }
                 None => {
-                    end_unstarted(cell, Outcome::Stopped, &*self.shared);
-                    // SAFETY: that of the inbox, from which the request came.
-                    unsafe { cell.drop_ref(Reference::Runtime) };
+                    // SAFETY: the worker has the reference of the inbox from which the request came.
+                    unsafe {
+                        end_unstarted(cell, Outcome::Stopped, &*self.shared);
+                        cell.drop_ref(Reference::Runtime);
+                    }
                 }
             }
         }
@@ -124,7 +127,8 @@ mod tests {
             }
         };
         let sleeper = new_request(class, 0, sleeper, Wanted::ByHandle);
-        let handle = Handle::<()>::new(sleeper, Arc::clone(&shared));
+        // SAFETY: nobody else has the handle's reference.
+        let handle = unsafe { Handle::<()>::new(sleeper, Arc::clone(&shared)) };
         for cell in [sleeper, new_request(class, 0, stops, Wanted::ByNobody)] {
             // SAFETY: nobody else knows of the request.
             unsafe { cell.state.place_unshared(shared.place(0)) };
@@ -146,13 +150,15 @@ mod tests {
         let class = ClassId::first(&shared.settings.classes);
         let [early, late] = [(); 2].map(|()| {
             let cell = new_request(class, 0, || (), Wanted::ByHandle);
-            assert!(cell.state.start(shared.place(0)) && cell.state.park());
+            // SAFETY: nobody else has the request; this thread stands for its coroutine.
+            unsafe { assert!(cell.start(shared.place(0)).is_some() && cell.state.park()) };
             shared.helper.expect();
             assert!(cell.state.ask_to_be_told());
             cell
         });
         shared.wake(early);
-        shared.end_all_at(0, std::ptr::null_mut());
+        // SAFETY: the requests have no coroutines.
+        unsafe { shared.end_all_at(0, std::ptr::null_mut()) };
         shared.wake(late);
         // Bounded, as a link that two lists use may close a circle.
         let woken: Vec<_> = shared.workers[0].mail.woken.take_all().take(3).collect();
@@ -171,7 +177,8 @@ mod tests {
             let cell = new_request(ClassId::first(&shared.settings.classes), 0, || (), Wanted::ByHandle);
             // SAFETY: nobody else knows of the request.
             unsafe { cell.state.place_unshared(shared.place(0)) };
-            let handle = Handle::<()>::new(cell, Arc::clone(&shared));
+            // SAFETY: nobody else has the handle's reference.
+            let handle = unsafe { Handle::<()>::new(cell, Arc::clone(&shared)) };
             shared.workers[0].inbox.push(cell, 0).unwrap();
             shared.enter(Stage::Stopping);
             assert_eq!(worker.take_from(0, 1), 1);

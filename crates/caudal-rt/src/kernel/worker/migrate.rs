@@ -56,7 +56,8 @@ impl<D: Discipline> Worker<D> {
         own.mail.started.fetch_add(1, Relaxed);
         if own.inbox.push(cell, time).is_err() {
             own.mail.started.fetch_sub(1, Relaxed);
-            self.pool.task(task).fiber = cell.take_coroutine();
+            // SAFETY: no inbox has taken the request.
+            self.pool.task(task).fiber = unsafe { cell.take_coroutine() };
             return false;
         }
         self.pool.running = None;
@@ -71,7 +72,8 @@ impl<D: Discipline> Worker<D> {
     #[cold]
     pub(super) fn admit_started(&mut self, cell: Request, time: u64) {
         self.me.mail.started.fetch_sub(1, Relaxed);
-        let Some(coroutine) = cell.take_coroutine() else {
+        // SAFETY: the request has come out of an inbox.
+        let Some(coroutine) = (unsafe { cell.take_coroutine() }) else {
             unreachable!("a started request in an inbox has its coroutine with it")
         };
         let TaskRecord { attained, quanta, preemptions, depth, parks } = coroutine.record;

@@ -1,5 +1,5 @@
-//! A worker: one thread on one core, which runs requests as coroutines in the order that its discipline says.
-//! The start of a runtime makes it on its thread and calls `run`, which returns when the runtime has stopped.
+//! A worker: one thread on one core, which runs requests as coroutines in the order that its discipline says. The start of a runtime makes
+//! one on each worker's thread, which then runs its loop until the runtime stops.
 //!
 //! ```text
 //!  inbox (ring) ──▶ take_in ──▶ discipline ──▶ slice: resume a coroutine until its quantum is over
@@ -152,10 +152,10 @@ pub(crate) struct Parts<D> {
 impl<D: Discipline> Worker<D> {
     /// A worker of these parts; called on the thread that is going to run it.
     pub(crate) fn new(parts: Parts<D>) -> Worker<D> {
-        let Parts { number, shared, discipline, rebalance, stacks, mut source, log } = parts;
-        let due = source.as_mut().map(|source| source.due(|span| shared.clock.cycles_of(span)));
-        let context = Box::new(Context::new(number as u16, &shared, due.unwrap_or_else(Due::without_source)));
-        context.install();
+        let Parts { number, shared, discipline, rebalance, stacks, source, log } = parts;
+        let context = Box::new(Context::new(number as u16, &shared));
+        // SAFETY: the worker has it in a box, and uninstalls it when it ends, on this thread.
+        unsafe { context.install() };
         let mail = &shared.workers[number].mail;
         mail.probe_flag.publish(probe::flag());
         // SAFETY: the call has no precondition.
@@ -347,13 +347,17 @@ impl<D: Discipline> Worker<D> {
         };
         let cell = self.pool.task(task).cell;
         let header = cell;
-        self.shared.end_if_due(cell, self.stage, time);
-        if !header.state.start(self.shared.place(self.number as u16)) {
+        // SAFETY: the worker has the reference of the inbox from which the request came, until it has run.
+        let started = unsafe {
+            self.shared.end_if_due(cell, self.stage, time);
+            cell.start(self.shared.place(self.number as u16))
+        };
+        let Some(started) = started else {
             self.idle.push(coroutine);
             self.drop_ended(task, time);
             return false;
-        }
-        coroutine.give(cell);
+        };
+        coroutine.give(started);
         if let Some(measured) = self.measured(header.class.get()) {
             measured.started(time.saturating_sub(header.arrival.load(Relaxed)));
         }
@@ -393,7 +397,8 @@ impl<D: Discipline> Worker<D> {
         let entry = self.pool.task(task);
         let Some(coroutine) = entry.fiber.as_mut() else { unreachable!("a started task has a coroutine") };
         let context = &*self.context;
-        context.enter(coroutine.seat(), entry.cell, task, entry.parks);
+        // SAFETY: the worker has the coroutine, and leaves the context after the slice.
+        unsafe { context.enter(coroutine.seat(), entry.cell, task, entry.parks) };
         // SAFETY: the block is this thread's, and the seat the coroutine's.
         unsafe {
             let (block, seat) = (&mut *probe::block(), coroutine.seat().as_ref());
@@ -483,7 +488,8 @@ impl<D: Discipline> Worker<D> {
             self.shared.left_something(cell, coroutine.as_ref());
         }
         let (class, arrival) = (cell.class.get(), cell.arrival.load(Relaxed));
-        hand_over(cell, outcome, &*self.shared);
+        // SAFETY: this worker has run the request, whose coroutine has just said how it ended.
+        unsafe { hand_over(cell, outcome, &*self.shared) };
         self.idle.extend(coroutine);
         self.pool.forget(task);
 

@@ -1,5 +1,5 @@
-//! The pool of one worker as its discipline sees it: lanes of tasks, and what the discipline has decided.
-//! The worker's thread alone touches it, and the discipline through it.
+//! The pool of one worker as its discipline sees it: lanes of tasks, and what the discipline has decided. The worker calls it where it
+//! schedules, and passes it to its discipline; it belongs to the worker's thread.
 //!
 //! A task is a request that this worker has taken in. Requests that wait in the worker's inbox are none yet: others may
 //! still take them away (see [`Discipline::intake`]).

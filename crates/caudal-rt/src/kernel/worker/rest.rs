@@ -253,7 +253,9 @@ impl<D: Discipline> Worker<D> {
         let mut moved = 0;
         for _ in 0..amount {
             let Some((cell, stamp)) = self.shared.workers[victim].inbox.pop() else { break };
-            if self.shared.workers[victim].give_away(cell, self.shared.place(self.number as u16)) {
+            let place = self.shared.place(self.number as u16);
+            // SAFETY: the request has come out of that inbox.
+            if unsafe { self.shared.workers[victim].give_away(cell, place) } {
                 moved += 1;
                 if cell.state.load().is_started() {
                     self.me.mail.started.fetch_add(1, Relaxed);

@@ -79,7 +79,8 @@ impl<D: Discipline> Worker<D> {
     fn send_home(&mut self) {
         let home = self.number;
         for coroutine in self.idle.extract_if(.., |coroutine| coroutine.home != home) {
-            self.stacks.give_anyhow(coroutine.into_stack());
+            // SAFETY: the coroutine is idle.
+            self.stacks.give_anyhow(unsafe { coroutine.into_stack() });
         }
     }
 
@@ -99,7 +100,8 @@ impl<D: Discipline> Worker<D> {
     /// Ends the `count` coldest idle coroutines; their stacks go back to the pool.
     fn retire(&mut self, count: usize) {
         for coroutine in self.idle.drain(..count) {
-            self.stacks.give_anyhow(coroutine.into_stack());
+            // SAFETY: the coroutine is idle.
+            self.stacks.give_anyhow(unsafe { coroutine.into_stack() });
         }
     }
 

@@ -36,7 +36,8 @@ impl<D: Discipline> Worker<D> {
         for cell in self.me.mail.woken.take_all().reversed() {
             // SAFETY: addresses of cells are pushed there.
             let cell = unsafe { Request::of(cell) };
-            cell.state.unpark();
+            // SAFETY: it has been taken off the list.
+            unsafe { cell.state.unpark() };
             let task = cell.task.get();
             if self.pool.task(task).cell == cell {
                 self.discipline.on_ready(instant, TaskId(task), &mut self.pool);
@@ -145,7 +146,8 @@ impl<D: Discipline> Worker<D> {
     pub(super) fn admit(&mut self, cell: Request, time: u64) {
         cell.fetch_to_start();
         let header = cell;
-        match self.shared.admits(cell, self.stage, time) {
+        // SAFETY: the request has come out of an inbox.
+        match unsafe { self.shared.admits(cell, self.stage, time) } {
             Admission::Waits => {}
             Admission::Started => return self.admit_started(cell, time),
             Admission::Ended => return,

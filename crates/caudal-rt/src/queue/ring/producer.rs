@@ -1,5 +1,5 @@
-//! The handle of a ring's one producer: a dispatcher that fills the inboxes of its workers.
-//! As nobody else fills these, it needs no compare-and-swap.
+//! The handle of a ring's one producer. The dispatcher has one for each inbox that nobody else fills; a push by it costs no
+//! compare-and-swap.
 
 use super::{Full, Producers, Ring};
 use crate::base::primitives::Ordering;

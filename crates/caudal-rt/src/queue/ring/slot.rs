@@ -1,5 +1,4 @@
-//! One slot of a ring, for the ring alone; the picture and the protocol are in the module above.
-//! It is the only place that touches the memory of a value.
+//! One slot of a ring, for the ring alone, which says who owns a slot's value when; the picture and the protocol are in the module above.
 
 use std::mem::MaybeUninit;
 

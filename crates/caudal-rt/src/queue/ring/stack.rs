@@ -1,6 +1,5 @@
-//! A stack that is taken whole, for things that come back to a worker: coroutines that were woken, cells that go home. Many threads push,
-//! one takes everything.
-//! Each worker has two, the helper has two of those that it has to tell.
+//! A stack that is taken whole, for things that come back to one owner: coroutines that were woken, cells that go home, requests whose
+//! waiters have to be told. Many threads push, and one takes everything.
 //!
 //! R. K. Treiber's stack of intrusive nodes, of which only the push and the exchange for an empty stack are used:
 //!

@@ -1,4 +1,5 @@
-//! The locale that `uselocale` has set for the thread, which goes with the request. Called at each switch, through its parent.
+//! The locale that `uselocale` has set for the thread, which goes with the request. A program registers it, and so does the start of a
+//! runtime where code has probes; `carry` swaps it at each switch between requests, on the worker's thread.
 
 use std::ffi::c_void;
 use std::ptr;

@@ -1,5 +1,5 @@
-//! State that goes with a request at every switch, though its code keeps it in the thread: programs register places, coroutines move them.
-//! A coroutine calls it just before it gives its worker back, and when it goes on; without registered places that is one load.
+//! State that goes with a request at every switch, though its code keeps it in the thread. Programs, and the start of a runtime, register
+//! such places; coroutines take out and put back what is there whenever they give their worker back and go on.
 //!
 //! Requests of one worker share a thread. A library that notes something of its caller in a thread-local (its current span, its
 //! locale, the root of a tree of threads) would find what another request has left there. So such a place can be registered, and

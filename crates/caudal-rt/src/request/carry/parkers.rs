@@ -1,5 +1,5 @@
-//! Thread-locals of libraries in which their callers wait: each request has its own.
-//! The start of a runtime calls `prepare`; each switch of a request swaps the bytes.
+//! Thread-locals of libraries in which their callers wait: each request has its own. The start of a runtime finds them and registers them
+//! with `carry`, which swaps them at each switch.
 //!
 //! `blocking_send` and `blocking_recv` of tokio, `send_blocking` and `recv_blocking` of async-channel, and the `block_on` of futures wait on
 //! one *parker a thread*, whose state says whether the thread waits. Two requests of a worker would take each other's wake-ups, or end in

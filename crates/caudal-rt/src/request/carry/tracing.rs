@@ -1,5 +1,5 @@
-//! The spans of `tracing` that a request is in: left and entered again at every switch, as those of a future at every poll.
-//! It is one of the places that `carry` moves, if the program uses `tracing`.
+//! The spans of `tracing` that a request is in: left and entered again at every switch, as those of a future at every poll. `carry` calls
+//! it, on the coroutine that gives its worker back or goes on, if a subscriber listens.
 //!
 //! A subscriber keeps the spans that were entered by thread. So the request leaves them, the innermost first, before its worker
 //! goes on with another, and enters them again afterwards. Subscribers hear of both: a span's busy time is then the time that its

@@ -1,6 +1,6 @@
-//! A name in one object that is loaded, by the table that the object brings for its loader. The loader itself would search files for an object
-//! that it does not know by the name given, and takes the lock that a thread has while it loads one.
-//! The search for the C++ library asks it, once, when the first runtime starts.
+//! A name in one object that is loaded, found by the table that the object brings for its loader. The loader itself would search files for
+//! an object that it does not know by the name given, and takes the lock that a thread has while it loads one. The search for the C++
+//! runtime calls it, once a process.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
