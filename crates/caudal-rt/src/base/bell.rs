@@ -59,7 +59,7 @@ impl Bell {
     }
 }
 
-/// What a thread waits for besides its bell.
+/// A descriptor for which a thread waits besides its bell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Awaited {
     Readable(RawFd),

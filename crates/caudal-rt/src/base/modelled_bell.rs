@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::futex;
 use super::primitives::{AtomicU32, Ordering};
 
-/// What a thread waits for besides its bell: nothing in models.
+/// A descriptor for which a thread waits besides its bell; there are none in models.
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code)]
 pub(crate) enum Awaited {

@@ -75,7 +75,7 @@ impl Doorbell {
         unsafe { self.word.as_ref() }.load(Ordering::Acquire)
     }
 
-    /// What a poll that begins now has to remember.
+    /// The part of the word that a poll that begins now has to remember.
     #[inline]
     pub(crate) fn look(&self) -> u32 {
         self.load() & self.remembered

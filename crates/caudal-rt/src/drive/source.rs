@@ -12,7 +12,7 @@ use crate::request::Wanted;
 use crate::request::class::ClassId;
 use crate::request::new::new_request;
 
-/// What a poll of a source has come to.
+/// The result of a poll of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Polled {
     /// The source has handed in requests, or has done other work, such as an answer without a request. Its thread does not count as idle.
@@ -222,7 +222,7 @@ pub struct Intake<'a> {
     again_at: Option<u64>,
 }
 
-/// What the thread that polls has to do besides.
+/// The other work of the thread that polls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) between_slices: bool,

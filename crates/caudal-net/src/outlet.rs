@@ -1,0 +1,123 @@
+//! The sink of one worker: it sends the answers of requests that ran there, datagrams many at a time, and returns connections to their homes.
+//! Made by `net`; requests put their answers in.
+
+use std::io::ErrorKind;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+use caudal_rt::drive::Sink;
+use socket2::Socket;
+
+use crate::counts::{WorkerCounts, add};
+use crate::{home, packet, sys};
+
+/// Answers that wait for the socket before the worker takes nothing more in.
+const WAITING_MAX: usize = 256;
+
+/// A request that has been carried out.
+pub(crate) enum Reply<S> {
+    Datagram(packet::Away),
+    Stream(home::Away<S>),
+}
+
+/// See the [module](self).
+pub(crate) struct Outlet<S> {
+    worker: usize,
+    udp: Option<Arc<Socket>>,
+    counts: Arc<[crossbeam_utils::CachePadded<WorkerCounts>]>,
+    datagrams: Vec<packet::Away>,
+    /// Datagrams of the first answer that are sent.
+    sent: usize,
+    streams: Vec<home::Away<S>>,
+}
+
+impl<S> Outlet<S> {
+    pub(crate) fn new(
+        worker: usize,
+        udp: Option<Arc<Socket>>,
+        counts: Arc<[crossbeam_utils::CachePadded<WorkerCounts>]>,
+    ) -> Outlet<S> {
+        Outlet { worker, udp, counts, datagrams: Vec::new(), sent: 0, streams: Vec::new() }
+    }
+
+    /// Sends datagrams until the socket takes no more. `true`: all are sent.
+    fn flush_datagrams(&mut self) -> bool {
+        let Outlet { udp, counts, worker, datagrams, sent, .. } = self;
+        let counts = &counts[*worker];
+        while let Some(udp) = udp {
+            let waiting = datagrams.iter().flat_map(packet::Away::answers).skip(*sent);
+            let taken = match sys::send(udp.as_fd(), waiting) {
+                Ok(0) => break,
+                Ok(taken) => {
+                    add(&counts.datagrams_out, taken as u64);
+                    taken
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
+                // The first one is refused: its peer has gone, or it is too long.
+                Err(_) => {
+                    add(&counts.datagrams_unsent, 1);
+                    1
+                }
+            };
+            *sent += taken;
+            drop_sent(datagrams, sent);
+        }
+        datagrams.clear();
+        *sent = 0;
+        true
+    }
+
+    /// Writes the answers of connections and returns them to their homes. `true`: all have left.
+    fn flush_streams(&mut self) -> bool {
+        let worker = self.worker;
+        for mut stream in std::mem::take(&mut self.streams) {
+            let is_sent = stream.connection().is_none_or(crate::connection::Connection::write);
+            // At home somebody waits until the socket takes more. When nobody is there any more, this does.
+            if is_sent || !stream.home.is_gone() {
+                stream.go_home(worker);
+            } else {
+                self.streams.push(stream);
+            }
+        }
+        self.streams.is_empty()
+    }
+}
+
+/// Returns packets to their pool of which all datagrams are among the first `sent`; `sent` is how many of the next one are, then.
+fn drop_sent(packets: &mut Vec<packet::Away>, sent: &mut usize) {
+    let mut whole = 0;
+    for packet in &*packets {
+        let count = packet.answers().count();
+        if count > *sent {
+            break;
+        }
+        *sent -= count;
+        whole += 1;
+    }
+    packets.drain(..whole);
+}
+
+impl<S: Send> Sink for Outlet<S> {
+    type Reply = Reply<S>;
+
+    fn put(&mut self, reply: Reply<S>) {
+        match reply {
+            Reply::Datagram(packet) => self.datagrams.push(packet),
+            Reply::Stream(stream) => self.streams.push(stream),
+        }
+    }
+
+    fn flush(&mut self) -> bool {
+        let datagrams = self.flush_datagrams();
+        self.flush_streams() && datagrams
+    }
+
+    fn is_full(&self) -> bool {
+        self.datagrams.len() >= WAITING_MAX
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.udp.as_ref().filter(|_| self.streams.is_empty()).map(|udp| udp.as_fd())
+    }
+}

@@ -1,0 +1,112 @@
+//! What a server has to say of itself: bytes of a datagram or a connection in, bytes of the answer out.
+//! Used by `inlet`, `connection` and `packet`.
+
+use caudal_rt::ClassId;
+
+/// The origin of a request.
+#[derive(Debug)]
+pub enum Origin<'a, S> {
+    /// A datagram.
+    Datagram,
+    /// A connection, in this state.
+    Stream(&'a S),
+}
+
+/// A server's requests. All workers share it, and its functions are called in requests of the runtime, which may be pre-empted at probes.
+pub trait Service: Send + Sync + 'static {
+    /// State of a connection between two calls of [`Service::stream`].
+    type Session: Default + Send + 'static;
+
+    /// The class of the request that `bytes` begin with. Called by a worker that reads, before the request runs: it must be quick.
+    fn class(&self, origin: Origin<'_, Self::Session>, bytes: &[u8]) -> ClassId;
+
+    /// Carries out the requests in a datagram. A datagram is not answered if `answers` stays empty.
+    fn datagram(&self, bytes: &[u8], answers: &mut Answers);
+
+    /// Carries out requests of a connection, in order: as many as `bytes` has, and appends their answers to `answer`. `bytes` begins with what
+    /// the last call has not consumed.
+    fn stream(&self, session: &mut Self::Session, bytes: &[u8], answer: &mut Vec<u8>) -> Served;
+}
+
+/// The result of [`Service::stream`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Served {
+    /// Bytes that are done with, at most all. The next call begins with the byte behind them.
+    pub consumed: usize,
+    /// What is to be done next.
+    pub then: Then,
+}
+
+/// The next thing to do with a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// Send the answer, read, and call again when there are `needed` bytes at least, those included that were not consumed.
+    Read {
+        /// Bytes, from 1 to [`Limits::input_bytes_max`](crate::Limits::input_bytes_max); a connection that needs more is closed.
+        needed: usize,
+    },
+    /// Send the answer, and call again with the bytes that are left when it is gone: the answer has become long.
+    Send,
+    /// Call again with the bytes that are left, as another request of the runtime.
+    Again,
+    /// Send the answer and close the connection.
+    Close,
+}
+
+/// Datagrams of an answer, one after the other in one buffer.
+#[derive(Debug, Default)]
+pub struct Answers {
+    bytes: Vec<u8>,
+    /// Ends of the datagrams but for the last one.
+    cuts: Vec<usize>,
+}
+
+impl Answers {
+    /// The bytes so far. What a service appends belongs to the present datagram.
+    pub fn bytes(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// Ends the present datagram here; what is appended from now on is the next one.
+    pub fn cut(&mut self) {
+        self.cuts.push(self.bytes.len());
+    }
+
+    /// The datagrams in order, without empty ones.
+    pub(crate) fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
+        let ends = self.cuts.iter().copied().chain(std::iter::once(self.bytes.len()));
+        let mut begin = 0;
+        ends.filter_map(move |end| {
+            let datagram = self.bytes.get(std::mem::replace(&mut begin, end)..end)?;
+            (!datagram.is_empty()).then_some(datagram)
+        })
+    }
+
+    /// Makes it empty; of the memory not more than `kept` bytes stay.
+    pub(crate) fn clear(&mut self, kept: usize) {
+        self.cuts.clear();
+        self.bytes.clear();
+        self.bytes.shrink_to(kept);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_cut_into_datagrams() {
+        let mut answers = Answers::default();
+        assert_eq!(answers.datagrams().count(), 0);
+        answers.bytes().extend_from_slice(b"one");
+        answers.cut();
+        answers.cut();
+        answers.bytes().extend_from_slice(b"two");
+        assert_eq!(answers.datagrams().collect::<Vec<_>>(), [b"one", b"two"]);
+        // A service that takes back what it has cut off loses that, and nothing breaks.
+        answers.bytes().clear();
+        assert_eq!(answers.datagrams().count(), 0);
+        answers.clear(0);
+        assert_eq!(answers.datagrams().count(), 0);
+    }
+}
