@@ -10,7 +10,7 @@ const INTRO: &str = "\
 # What the command prints and writes
 
 Data goes to stdout, progress and errors to stderr. `--json` prints one object a line instead of a table:
-`caudal sim` a row a point, `caudal plan` one plan, `caudal compare` one comparison, `caudal top` a sample an interval,
+`caudal sim` a row a point, `caudal plan` one plan, `caudal compare` one comparison, `caudal load` one run, `caudal top` a sample an interval,
 `caudal systems` and `caudal workload list` an entry a line.
 
 ## Answers on a screen
