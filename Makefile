@@ -48,7 +48,7 @@ demo: build ## plan for measured RocksDB service times: which system carries how
 		--out $(DEMO_OUT) --policy policy.toml
 	@echo "The policy is in policy.toml"
 
-test: ## run the tests, ten minutes on two cores (installs what they need: `make deps`, Chromium, pkg-config, ccache, libomp, libgc), and say how long each part took
+test: ## run the tests, ten minutes on two cores (installs what they need: `make deps`, Chromium, pkg-config, ccache, memcached, libomp, libgc), and say how long each part took
 	@scripts/part begin 'make test'
 	@scripts/part run 'tools that are installed' $(MAKE) --no-print-directory deps-of-tests
 	@scripts/part run 'the probe pass' scripts/pass $(LLVM) >/dev/null
@@ -73,6 +73,7 @@ test-long: ## what `make test` leaves out; ten minutes on two cores
 deps-of-tests: deps
 	@scripts/need chromium chromium
 	@scripts/need ccache ccache
+	@scripts/need memcached memcached
 	@scripts/need pkg-config pkg-config
 	@[ -f /usr/lib/llvm-$(LLVM)/lib/libomp.so ] || scripts/need libomp.so libomp-$(LLVM)-dev
 	@[ -f /usr/include/gc/gc.h ] || scripts/need gc.h libgc-dev

@@ -13,7 +13,7 @@ This page is for people who read what `caudal` prints, or who write programs tha
 results directories, and every key of a row.
 
 Data goes to stdout, progress and errors to stderr. `--json` prints one object a line instead of a table:
-`caudal sim` a row a point, `caudal plan` one plan, `caudal compare` one comparison, `caudal top` a sample an interval,
+`caudal sim` a row a point, `caudal plan` one plan, `caudal compare` one comparison, `caudal load` one run, `caudal top` a sample an interval,
 `caudal systems` and `caudal workload list` an entry a line.
 
 ## Answers on a screen

@@ -20,7 +20,7 @@ use caudal_load::session::{Network, Session};
 use caudal_load::traffic::Keys;
 use caudal_load::transport::Broken;
 use caudal_load::{export, pin_to};
-use caudal_results::files::{writable, write_whole};
+use caudal_results::files::write_whole;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::{IntoDiagnostic, miette};
@@ -60,8 +60,8 @@ struct MergeArgs {
 const PAUSE: Duration = Duration::from_millis(200);
 /// The first rate of a search, in requests a second, unless `--rate` says another.
 const SEARCH_FROM_PER_S: f64 = 1_000.0;
-/// Most connections of a generator: files of a process are limited.
-const PORTS: f64 = 65_536.0;
+/// Requests that may wait in a closed loop.
+const WAITING_MAX: u64 = 1_000_000;
 
 pub(crate) fn run(args: &LoadArgs, global: &Global) -> miette::Result<ExitCode> {
     match (&args.command, &args.asked) {
@@ -131,7 +131,7 @@ fn load(asked: &Asked, global: &Global) -> miette::Result<ExitCode> {
     if !global.quiet {
         errln!("{}", show::header(&load.session, mode, seed));
     }
-    load.ready(!asked.no_fill)?;
+    load.ready(!asked.cache.no_fill)?;
     match target {
         Some((target, text)) => load.search(asked, mode, &target, &text),
         None => load.once(asked, mode),
@@ -178,16 +178,19 @@ fn session(asked: &Asked, address: SocketAddr) -> miette::Result<(Session, Mode,
         service: workload.service.clone(),
         arrivals: workload.arrivals.clone(),
         arrivals_name: options::arrivals_name(&workload.arrival_spec),
-        sets: asked.sets.unwrap_or_else(|| options::defaults(&asked.arrives.name()).sets),
-        scan_items: asked.scan_items,
+        sets: asked.cache.sets.unwrap_or_else(|| options::defaults(&asked.arrives.name()).sets),
+        scan_items: asked.cache.scan_items,
         warm_up_ns,
         measured_ns,
         timeout_ns: asked.timeout.0 / 1_000,
     };
-    if let (Mode::Closed { depth }, Network::Udp) = (mode, network)
-        && f64::from(depth) > PORTS
+    if let Mode::Closed { depth } = mode
+        && u64::from(connections) * u64::from(depth) > WAITING_MAX
     {
-        return Err(miette!(help = "give a smaller --depth", "a flow of UDP has 65536 request numbers"));
+        return Err(miette!(
+            help = "give fewer connections, or a smaller --depth",
+            "{connections} connections with {depth} requests on their way on each are more than {WAITING_MAX} requests"
+        ));
     }
     Ok((session, mode, asked.seed.unwrap_or(measure.seed)))
 }
@@ -198,9 +201,9 @@ fn protocol(asked: &Asked) -> miette::Result<Protocol> {
     }
     let usual = options::defaults(&asked.arrives.name()).keys;
     let keys = Keys {
-        count: asked.keys.unwrap_or(usual.count),
-        key_bytes: asked.key_bytes.unwrap_or(usual.key_bytes as u32) as usize,
-        value_bytes: asked.value_bytes.unwrap_or(usual.value_bytes as u32) as usize,
+        count: asked.cache.keys.unwrap_or(usual.count),
+        key_bytes: asked.cache.key_bytes.unwrap_or(usual.key_bytes as u32) as usize,
+        value_bytes: asked.cache.value_bytes.unwrap_or(usual.value_bytes as u32) as usize,
     };
     if asked.udp && keys.value_bytes > DATAGRAM_VALUE_MAX {
         return Err(miette!(

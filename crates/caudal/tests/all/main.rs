@@ -5,6 +5,7 @@ mod cli;
 mod guides;
 mod inputs;
 mod lanes;
+mod load;
 mod page;
 mod reports;
 mod results;

@@ -73,16 +73,9 @@ pub(crate) struct Asked {
     #[arg(long, value_name = "CPU")]
     pub(super) cpu: Option<usize>,
     #[command(flatten)]
-    cache: Cache,
+    pub(super) cache: Cache,
     #[command(flatten)]
     pub(super) outputs: Outputs,
-}
-
-impl std::ops::Deref for Asked {
-    type Target = Cache;
-    fn deref(&self) -> &Cache {
-        &self.cache
-    }
 }
 
 #[derive(Args, Debug)]

@@ -64,6 +64,8 @@ pages! {
     lanes: "guides/lanes.md", [];
     locks_and_preemption: "guides/locks-and-preemption.md", [];
     #[ignore = "long: make test-long"]
+    measure_a_service: "guides/measure-a-service.md", [];
+    #[ignore = "long: make test-long"]
     measure_your_service: "guides/measure-your-service.md", files_of_tools();
     #[ignore = "long: make test-long"]
     read_a_report: "guides/read-a-report.md", [];
