@@ -6,6 +6,7 @@ use caudal_kv::datagram;
 use caudal_kv::service::{Config, Service};
 use caudal_kv::session::{Session, Then};
 use caudal_kv::store;
+use caudal_proto::datagram::Header;
 use caudal_proto::text::{ParsedReply, parse_reply};
 use libfuzzer_sys::fuzz_target;
 
@@ -52,6 +53,15 @@ fuzz_target!(|input: &[u8]| {
     datagram::answer(&narrow, input, NOW, &mut output);
     assert!(output.len() <= DATAGRAM_BYTES_MAX || output == datagram::TOO_LONG);
     readable(&output);
+    output.clear();
+    datagram::serve(&narrow, input, NOW, 100, &mut output);
+    for (sequence, datagram) in output.chunks(100).enumerate() {
+        let (header, _) = Header::decode(datagram).expect("a frame and a text");
+        assert_eq!(
+            (usize::from(header.sequence), usize::from(header.total)),
+            (sequence, output.len().div_ceil(100))
+        );
+    }
     narrow.store().flush_all(0, NOW);
     narrow.store().sweep(10_000, NOW);
     assert_eq!(narrow.store().used_bytes(), 0);
