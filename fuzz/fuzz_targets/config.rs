@@ -2,7 +2,7 @@
 //! that was read is the same one after it was written as a policy file.
 #![no_main]
 
-use caudal_config::{ConfigError, File, SystemHost, Options, write_policy};
+use caudal_config::{ConfigError, File, Options, SystemHost, write_policy};
 use libfuzzer_sys::fuzz_target;
 
 /// Files that the text may name are looked for where there are none.

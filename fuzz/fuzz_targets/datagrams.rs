@@ -24,12 +24,16 @@ fuzz_target!(|input: &[u8]| {
         assert_eq!(request(datagram).is_ok(), header.total == 1);
         assert_eq!(Header::decode(&[&header.encode()[..], payload].concat()), Ok((header, payload)));
         // Another total under the same number is another message, which takes the place of the former.
-        seen.retain(|&(number, total), _| number != header.request || total == header.total || header.total == 1);
-        let pieces = seen.entry((header.request, header.total)).or_insert_with(|| vec![None; header.total.into()]);
+        seen.retain(|&(number, total), _| {
+            number != header.request || total == header.total || header.total == 1
+        });
+        let pieces =
+            seen.entry((header.request, header.total)).or_insert_with(|| vec![None; header.total.into()]);
         match assembler.add(0, header, payload) {
             Added::Whole(bytes) => {
                 pieces[usize::from(header.sequence)] = Some(payload.to_vec());
-                let expected: Vec<u8> = pieces.drain(..).flat_map(|piece| piece.expect("it is whole")).collect();
+                let expected: Vec<u8> =
+                    pieces.drain(..).flat_map(|piece| piece.expect("it is whole")).collect();
                 assert_eq!(bytes, expected);
                 seen.remove(&(header.request, header.total));
             }

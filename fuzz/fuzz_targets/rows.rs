@@ -19,6 +19,9 @@ fuzz_target!(|text: &str| {
     assert_eq!(again.len(), rows.len());
     let html = Report { rows, ..Report::default() }.to_html();
     if let (Some(at), false) = (html.find("NaN"), written.contains("NaN")) {
-        panic!("no number in the picture: {}", &html[html.floor_char_boundary(at.saturating_sub(200))..at + 3]);
+        panic!(
+            "no number in the picture: {}",
+            &html[html.floor_char_boundary(at.saturating_sub(200))..at + 3]
+        );
     }
 });

@@ -5,7 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use caudal_workload::{ArrivalSpec, Columns, Demand, FileSpec, Replay, ServiceSpec, TimestampColumns, TimestampFile, Unit};
+use caudal_workload::{
+    ArrivalSpec, Columns, Demand, FileSpec, Replay, ServiceSpec, TimestampColumns, TimestampFile, Unit,
+};
 use libfuzzer_sys::fuzz_target;
 
 /// Readers take paths: every process has a file of its own, in memory where there is such a place.
@@ -34,7 +36,8 @@ fuzz_target!(|input: &[u8]| {
         // Readers that know the unit go on where others ask for it.
         b"text" => service(&path, Columns { unit: Some(Unit::Us), ..Columns::default() }, Replay::Off),
         b"counts" => {
-            let columns = Columns { count_column: Some("1".into()), unit: Some(Unit::Ms), ..Columns::default() };
+            let columns =
+                Columns { count_column: Some("1".into()), unit: Some(Unit::Ms), ..Columns::default() };
             service(&path, columns, Replay::Off);
         }
         b"commas" => {

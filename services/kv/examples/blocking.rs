@@ -16,11 +16,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use caudal_kv::datagram::DATAGRAM_BYTES;
 use caudal_kv::kind::Kind;
 use caudal_kv::service::{Config, Host, Service};
 use caudal_kv::session::{Session, Then};
 use caudal_kv::{datagram, store};
-use caudal_proto::datagram::{request, split};
 
 const HELP: &str = "\
 A cache server with a thread for each connection; it speaks memcached's text protocol.
@@ -37,8 +37,6 @@ Other options of memcached's are taken and ignored.";
 
 /// Bytes that are read at a time.
 const READ_BYTES: usize = 16 << 10;
-/// Bytes of a datagram that is sent, with its frame: memcached's.
-const DATAGRAM_BYTES: usize = 1_400;
 
 struct Options {
     address: String,
@@ -272,21 +270,13 @@ impl Server {
     }
 
     fn serve_udp(&self, socket: &UdpSocket) -> io::Result<()> {
-        let (mut buffer, mut answer, mut sent) = (vec![0; 1 << 16], Vec::new(), Vec::new());
+        let (mut buffer, mut answer) = (vec![0; 1 << 16], Vec::new());
         loop {
             let (read, peer) = socket.recv_from(&mut buffer)?;
-            let Ok((number, payload)) = request(&buffer[..read]) else { continue };
             answer.clear();
-            datagram::answer(&self.service, payload, self.now(), &mut answer);
-            if answer.is_empty() {
-                continue;
-            }
-            let pieces = split(number, answer.len(), DATAGRAM_BYTES).expect("below the limit of an answer");
-            for piece in pieces {
-                sent.clear();
-                sent.extend_from_slice(&piece.header.encode());
-                sent.extend_from_slice(&answer[piece.bytes]);
-                socket.send_to(&sent, peer)?;
+            datagram::serve(&self.service, &buffer[..read], self.now(), DATAGRAM_BYTES, &mut answer);
+            for piece in answer.chunks(DATAGRAM_BYTES) {
+                socket.send_to(piece, peer)?;
             }
         }
     }

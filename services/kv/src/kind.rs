@@ -2,8 +2,6 @@
 //! Sockets ask for the kind of the first request that they have read, and hand it to the runtime as a request of this class, so that policies
 //! and measurements know it.
 
-use caudal_rt::{ClassId, TooManyClasses};
-
 use crate::session::Session;
 
 /// The kind of a request, or of a burst of pipelined requests, which has the kind of its first one. A scan is never in a burst with others.
@@ -27,7 +25,7 @@ pub enum Kind {
 const LOOKED_AT: usize = 300;
 
 impl Kind {
-    /// All kinds.
+    /// All kinds, in the order of their definition.
     pub const ALL: [Kind; 6] = [Kind::Get, Kind::MultiGet, Kind::Set, Kind::Update, Kind::Scan, Kind::Other];
 
     /// The name of its class.
@@ -95,29 +93,26 @@ impl Session {
     }
 }
 
-/// The classes of a runtime for all kinds.
+/// The classes of a runtime for all kinds; `C` is its `ClassId`.
 #[derive(Clone, Copy, Debug)]
-pub struct Classes([ClassId; Kind::ALL.len()]);
+pub struct Classes<C>([C; Kind::ALL.len()]);
 
-impl Classes {
-    /// Classes by the names of the kinds. `class` is [`Builder::class`](caudal_rt::Builder::class) or
-    /// [`Runtime::class`](caudal_rt::Runtime::class).
+impl<C: Copy> Classes<C> {
+    /// Classes by the names of the kinds. `class` gives the class of a name, as `Builder::class` and `Runtime::class` do.
     ///
     /// # Errors
-    /// [`TooManyClasses`].
-    pub fn new(
-        mut class: impl FnMut(&str) -> Result<ClassId, TooManyClasses>,
-    ) -> Result<Classes, TooManyClasses> {
-        let mut classes = [class(Kind::Get.name())?; Kind::ALL.len()];
-        for kind in Kind::ALL {
-            classes[kind as usize] = class(kind.name())?;
+    /// The first error of `class`.
+    pub fn new<E>(mut class: impl FnMut(&str) -> Result<C, E>) -> Result<Classes<C>, E> {
+        let mut classes = [class(Kind::ALL[0].name())?; Kind::ALL.len()];
+        for (kind, place) in Kind::ALL.into_iter().zip(&mut classes) {
+            *place = class(kind.name())?;
         }
         Ok(Classes(classes))
     }
 
     /// The class of a kind.
     #[inline]
-    pub fn of(&self, kind: Kind) -> ClassId {
+    pub fn of(&self, kind: Kind) -> C {
         self.0[kind as usize]
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  bytes of a connection ──▶ session ──┐                      session   one for each connection
-//!  a datagram's payload  ──▶ datagram ─┼──▶ store             service   one for the process, shared by all workers
+//!  a datagram            ──▶ datagram ─┼──▶ store             service   one for the process, shared by all workers
 //!                                      └──▶ bytes of the answer
 //! ```
 //!

@@ -91,6 +91,15 @@ fn a_value_that_is_too_large_is_swallowed_and_leaves_no_stale_one() {
 }
 
 #[test]
+fn a_key_that_is_too_long_is_refused_and_its_value_swallowed() {
+    let key = "k".repeat(251);
+    let error = "CLIENT_ERROR bad command line format\r\n";
+    let input =
+        format!("set {key} 0 0 7\r\nget a\r\n\r\nset {key} 0 0 1 noreply\r\nx\r\nget {key}\r\nget a\r\n");
+    assert_eq!(fresh(&input), format!("{error}{error}END\r\n"));
+}
+
+#[test]
 fn a_value_for_which_there_is_no_memory_is_swallowed_and_leaves_no_stale_one() {
     let store = store::Config { memory_bytes: 1_000, ..store::Config::default() };
     let service = service(Config { store, ..Config::default() });

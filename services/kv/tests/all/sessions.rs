@@ -2,6 +2,7 @@
 
 use caudal_kv::service::{Config, Service};
 use caudal_kv::session::{Served, Session, Then};
+use caudal_kv::store;
 use caudal_proto::text::Line;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -12,7 +13,7 @@ use crate::connection::{Connection, service, small_service};
 /// Limits so small that streams of a few requests come to them.
 fn narrow() -> Service {
     let config = Config { output_bytes_mark: 40, scan_bytes_max: 60, ..Config::default() };
-    let store = caudal_kv::store::Config { value_bytes_max: 50, ..config.store };
+    let store = store::Config { value_bytes_max: 50, ..config.store };
     service(Config { store, ..config })
 }
 
@@ -187,4 +188,73 @@ fn an_input_that_goes_on_elsewhere_is_a_fault_of_the_caller() {
     session.serve(&service, b"set a 0 0 1 noreply\r\nx\r\nget a b\r\n", NOW, &mut output);
     output.clear();
     session.serve(&service, b"b\r\n", NOW, &mut output);
+}
+
+/// A scan by cursors beside requests that store, replace, evict and flush: each item that stays comes once, with a value that it had, and
+/// nothing comes that was flushed before the scan began.
+#[test]
+fn a_scan_by_cursors_gives_what_stays_once_while_the_store_changes() {
+    let store = store::Config { memory_bytes: 200 * 150, ..store::Config::default() };
+    let service = service(Config { store, ..Config::default() });
+    let (mut reader, mut writer) = (Connection::new(&service), Connection::new(&service));
+    for index in 0..50 {
+        writer.ask(&format!("set gone-{index} 0 0 3 noreply\r\nold\r\n"));
+    }
+    assert_eq!(writer.ask("flush_all\r\n"), "OK\r\n");
+    let staying: Vec<_> = (0..50).map(|index| format!("stay-{index}")).collect();
+    for key in &staying {
+        writer.ask(&format!("set {key} 0 0 1 noreply\r\n0\r\n"));
+    }
+    let (mut cursor, mut found, mut other) = (Some("0".to_owned()), Vec::new(), 0);
+    while let Some(from) = cursor {
+        let answer = reader.ask(&format!("scan 3 at {from}\r\n"));
+        let mut lines = answer.lines();
+        cursor = None;
+        while let Some(line) = lines.next() {
+            let words: Vec<_> = line.split(' ').collect();
+            match words[0] {
+                "VALUE" => {
+                    let value = lines.next().expect("a value").to_owned();
+                    assert!(!words[1].starts_with("gone"), "{line}");
+                    found.push((words[1].to_owned(), value));
+                }
+                "CURSOR" => cursor = Some(words[1].to_owned()),
+                _ => assert_eq!(line, "END"),
+            }
+        }
+        for _ in 0..20 {
+            other += 1;
+            writer.ask(&format!("set other-{other} 0 0 1 noreply\r\nx\r\n"));
+        }
+        // What is asked for is not evicted; what is replaced keeps its place.
+        assert_eq!(writer.ask(&format!("get {}\r\n", staying.join(" "))).matches("VALUE").count(), 50);
+        writer.ask(&format!("set {} 0 0 1 noreply\r\n1\r\n", staying[other % 50]));
+    }
+    assert!(service.store().stats().of("evictions") > 0);
+    for key in &staying {
+        let values: Vec<_> =
+            found.iter().filter(|(name, _)| name == key).map(|(_, value)| &**value).collect();
+        assert!(values == ["0"] || values == ["1"], "{key}: {values:?}");
+    }
+    // A flush ends what a scan can find, at whatever cursor it is.
+    let begun = reader.ask("scan 3 at 0\r\n");
+    let from = begun.split("CURSOR ").nth(1).and_then(|rest| rest.lines().next()).expect("a cursor");
+    writer.ask("flush_all\r\nset new 0 0 1\r\nx\r\n");
+    let mut rest = reader.ask(&format!("scan 1000 at {from}\r\n"));
+    rest += &reader.ask("scan 1000 at 0\r\n");
+    assert!(!rest.contains("stay") && rest.contains("VALUE new"), "{rest}");
+}
+
+#[test]
+fn memory_stays_within_its_limit_and_old_items_give_way() {
+    let store = store::Config { memory_bytes: 100_000, ..store::Config::default() };
+    let service = service(Config { store, ..Config::default() });
+    let mut connection = Connection::new(&service);
+    let value = "v".repeat(1_000);
+    for index in 0..1_000 {
+        assert_eq!(connection.ask(&format!("set k{index} 0 0 1000\r\n{value}\r\n")), "STORED\r\n");
+        assert!(service.store().used_bytes() <= 100_000);
+    }
+    assert!(service.store().stats().of("evictions") > 800);
+    assert!(connection.ask("get k999\r\n").starts_with("VALUE"), "the newest is there");
 }
