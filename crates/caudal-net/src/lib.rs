@@ -61,6 +61,7 @@ mod inlet;
 mod net;
 mod outlet;
 mod packet;
+mod peer;
 mod service;
 mod sys;
 
