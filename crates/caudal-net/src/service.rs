@@ -1,4 +1,4 @@
-//! What a server has to say of itself: bytes of a datagram or a connection in, bytes of the answer out.
+//! The server's own part: bytes of a datagram or a connection in, bytes of the answer out.
 //! Used by `inlet`, `connection` and `packet`.
 
 use caudal_rt::ClassId;
@@ -33,7 +33,7 @@ pub trait Service: Send + Sync + 'static {
 pub struct Served {
     /// Bytes that are done with, at most all. The next call begins with the byte behind them.
     pub consumed: usize,
-    /// What is to be done next.
+    /// The next thing to do.
     pub then: Then,
 }
 
