@@ -51,9 +51,9 @@ use serde::{Deserialize, Serialize};
 use crate::LONGEST_PS;
 use crate::error::{AskKey, RowProblem, WorkloadError};
 
-pub use hdr::LATENCY_TAG;
 pub(crate) use ahead::is_there;
 pub(crate) use graphs::GraphFile;
+pub use hdr::LATENCY_TAG;
 pub(crate) use number::Number;
 pub(crate) use percentiles::{Moments, Percentiles, Statistic, parse_percentiles};
 pub(crate) use recognise::read_service;

@@ -25,7 +25,7 @@ fn rate(per_s: f64) -> String {
     Rate::per_second(rounded).map_or_else(|| "0/s".to_owned(), |rate| rate.to_string())
 }
 
-/// What will be done, before it is.
+/// The lines that say what will be done.
 pub(super) fn header(session: &Session, mode: Mode, seed: u64) -> String {
     let Session { network, connections, .. } = session;
     let sockets = match network {
