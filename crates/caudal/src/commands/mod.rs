@@ -86,7 +86,7 @@ pub(crate) enum Command {
     Serve(serve::ServeArgs),
     /// Load a service at intended times, and measure its latency from these
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    Load(Box<load::LoadArgs>),
+    Load(load::LoadArgs),
     /// Make the HTML report of a results directory
     Report(report::ReportArgs),
     /// Measure what this machine costs a scheduler, stalls included, for the simulator
