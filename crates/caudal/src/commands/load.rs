@@ -140,6 +140,12 @@ fn write(outputs: &Outputs, run: &Run) -> miette::Result<()> {
 
 fn load(asked: &Asked, global: &Global) -> miette::Result<ExitCode> {
     asked.outputs.check()?;
+    if asked.depth.is_some() && asked.closed.is_none() {
+        return Err(miette!(
+            help = "add --closed CONNECTIONS, or leave --depth out: an open loop sends whether or not answers have come",
+            "--depth is for a closed loop, and there is no --closed"
+        ));
+    }
     let address = resolve(&asked.address).map_err(|error| miette!("{error}"))?;
     let (session, mode, seed) = session(asked, address)?;
     let target = asked.search.as_deref().map(|text| target(text, &session.classes())).transpose()?;

@@ -9,4 +9,5 @@ mod load;
 mod page;
 mod reports;
 mod results;
+mod serve;
 mod top;

@@ -3,16 +3,18 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use caudal_net::Net;
 use caudal_observe::Export as _;
 use caudal_rt::Runtime;
 use miette::miette;
 use tiny_http::{Header, Response, Server};
 
-use super::running::Served;
+/// The sockets of a service that is being served, for those that were made before them.
+pub(super) type Served = Arc<OnceLock<Net>>;
 
 /// How long a wait for a request may keep the thread from its end.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

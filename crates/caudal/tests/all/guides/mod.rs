@@ -70,6 +70,8 @@ pages! {
     #[ignore = "long: make test-long"]
     read_a_report: "guides/read-a-report.md", [];
     #[ignore = "long: make test-long"]
+    serve_a_cache: "guides/serve-a-cache.md", [];
+    #[ignore = "long: make test-long"]
     targets: "guides/targets.md", [];
     timelines: "guides/timelines.md", [];
     #[ignore = "long: make test-long"]
