@@ -2,7 +2,7 @@
 //!
 //! ## What it does
 //! The tasks that need the least further service run. A new one that needs less than a running one
-//! preempts the running task that needs the most. Clairvoyant: it knows every service time.
+//! pre-empts the running task that needs the most. Clairvoyant: it knows every service time.
 //! ## When it helps
 //! As a reference line: on one server no policy has a lower mean sojourn time.
 //! ## When it hurts
