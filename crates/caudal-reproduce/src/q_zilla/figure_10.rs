@@ -17,7 +17,7 @@ use caudal_results::table;
 pub(crate) const FIGURE_10: Figure = Figure {
     name: "q-zilla-figure-10",
     title: "Q-Zilla, Figure 10: preemptions of a request",
-    shows: "How often a request is pre-empted, on average, with 8 servers in 8 lanes at 70 % load, preemption at no cost: \
+    shows: "How often a request is preempted, on average, with 8 servers in 8 lanes at 70 % load, preemption at no cost: \
             preemptive SITA, SQD-SITA and ISQD-SITA, each with the ends of lanes that were found for it. `rocksdb-0.5` is no service \
             of the paper's.",
     files: sources!("10"),
