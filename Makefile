@@ -169,7 +169,7 @@ site: ## the pages as a site with search, in target/site (installs mdbook)
 header: ## caudal/caudal.h, from the sources of caudal-capi
 	@CAUDAL_WRITE_HEADER=1 $(CARGO) test --locked -q -p caudal-capi --test all header
 
-# The command comes first: who has no LLVM, and may not install it, has the command all the same.
+# The command is installed first, so that it is there even if LLVM can not be installed.
 install: install-command install-c install-pass ## install `caudal`, libcaudal for C and C++, and the compilers with the probe pass, under PREFIX
 
 install-command: build ## install the `caudal` command alone; it needs no LLVM
