@@ -6,7 +6,7 @@
 //! ## When it helps
 //! As a reference line: on one server no policy has a lower mean sojourn time.
 //! ## When it hurts
-//! Nowhere to be had: service times are not known. The runtime refuses it.
+//! It cannot be built: service times are not known. The runtime refuses it.
 //! ## Parameters
 //! None.
 //! ## Source
