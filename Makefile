@@ -19,7 +19,7 @@ GRIDS ?= whole
 # Pages whose programs are built in release first, which takes minutes: `sample` leaves them out.
 PAGES_THAT_BUILD = --skip guides::first_service --skip guides::instrument_your_code --skip guides::watch_a_runtime
 
-.PHONY: help build deps deps-of-tests pass demo test test-long test-pass test-strangers bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass bench-rt-scan fidelity measure-tiny-quanta fuzz measure-services test-services install install-c install-pass header reproduce docs site clean
+.PHONY: help build deps deps-of-tests pass demo test test-long test-pass test-strangers bench-pass soak stress sanitize lint deny bench bench-peers bench-rt bench-rt-pass bench-rt-scan fidelity measure-tiny-quanta fuzz measure-services test-services install install-command install-c install-pass header reproduce docs site clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -169,7 +169,10 @@ site: ## the pages as a site with search, in target/site (installs mdbook)
 header: ## caudal/caudal.h, from the sources of caudal-capi
 	@CAUDAL_WRITE_HEADER=1 $(CARGO) test --locked -q -p caudal-capi --test all header
 
-install: build install-c install-pass ## install `caudal`, libcaudal for C and C++, and the compilers with the probe pass, under PREFIX
+# The command is installed first, so that it is there even if LLVM can not be installed.
+install: install-command install-c install-pass ## install `caudal`, libcaudal for C and C++, and the compilers with the probe pass, under PREFIX
+
+install-command: build ## install the `caudal` command alone; it needs no LLVM
 	install -D -m 755 $(CAUDAL) $(PREFIX)/bin/caudal
 	@echo "installed $(PREFIX)/bin/caudal"
 

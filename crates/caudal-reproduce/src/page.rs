@@ -122,47 +122,47 @@ Every figure was simulated anew from its file in `experiments/`, and what its pa
 statement: **by sign** and, where the paper gives a number, **by size**.
 
 The sign of a statement **agrees** or **disagrees** when the numbers say so with confidence; else it is **undecided**. It is **not
-comparable** where what was simulated is not what the paper speaks of. Systems that are compared saw the same requests (common
-random numbers). A statement that was open got more replications where they may decide it, and was analysed again, up to four
-times in all, as far as what a paper's figures may cost allowed. The confidence of 95 % holds for a whole statement, with all of its questions
+comparable** if the simulated system or workload is another one than the paper's. Systems that are compared saw the same requests (common
+random numbers). A statement that was undecided got more replications if they could decide it, and was analysed again, up to four
+times in all, within a limit on the simulated requests of each paper. The confidence of 95 % holds for a whole statement, with all of its questions
 and analyses (Bonferroni). Where too few values lie beyond a percentile for an interval of it, the median over the replications of
-the ratio is judged (sign test). *Reading* says how a statement's words were taken where they leave it open: that is ours. No
-parameter was chosen so that a statement comes out. One was changed after the results had been seen; it is named below (*Loops*).
+the ratio is judged (sign test). If a statement can be read in several ways, *Reading* says how we read it. No
+parameter was chosen so that a statement agrees. One was changed after the results had been seen; it is named below (*Loops*).
 
-A size is judged by the effect, how far a number lies from *no difference*: on a logarithmic scale for ratios, so that half is as
-much as twice. Ours **agrees** if it is within a quarter of the paper's effect (from three quarters of it to four thirds) with its
-whole interval, or if its interval holds the paper's number and does not reach beyond on both sides; it is **larger** or
-**smaller** if it surely is, and else undecided. An effect in the other direction is smaller. Where the paper gives a range over
-several settings, the middle of ours has to lie in it. A sign may agree where the size does not: an effect that is there, and half
+A size is judged by the *effect*: how far a number lies from *no difference*, on a logarithmic scale for ratios, so that half counts as
+much as twice. Our size **agrees** if its whole interval is within a quarter of the paper's effect (from three quarters of it to four
+thirds), or if its interval contains the paper's number and does not reach beyond that range on both sides. It is **larger** or
+**smaller** if the whole interval lies above or below that range, and else undecided. An effect in the other direction counts as smaller. If the paper gives a range over
+several settings, the middle of ours has to lie in it. A sign may agree although the size does not, for instance if the effect is half
 as large.
 
-What a paper says once is **one claim**, however many figures and readings it was judged in: it agrees if it does in all figures,
-and in each of them in one of its readings.
+A sentence of a paper is **one claim**, in however many figures and readings it was judged. The claim agrees if in each figure at
+least one of its readings agrees.
 
 Figures that a paper **measured** and that are **simulated** here are marked so, and counted by themselves, too.
 
 *Policies paper* is McClure et al., \"Efficient Scheduling Policies for Microsecond-Scale Tasks\", NSDI 2022; *Tiny
 Quanta* is Luo et al., \"Efficient Microsecond-scale Blind Scheduling with Tiny Quanta\", ASPLOS 2024; *Q-Zilla* is
 Mirhosseini et al., \"Q-Zilla: A Scheduling Framework and Core Microarchitecture for Tail-tolerant Microservices\", HPCA
-2020. Q-Zilla publishes neither its service times nor its cutoffs nor its loads: services are our own (`data/README.md`),
-cutoffs are what `caudal lanes` finds for them, and loads are stated; so sizes of its effects are shown beside ours, and
+2020. Q-Zilla publishes neither its service times nor its cutoffs nor its loads. Services are our own (`data/README.md`),
+cutoffs are those that `caudal lanes` finds for them, and each figure states its loads. So the sizes of the paper's effects are only shown beside ours;
 signs and orders are judged. *Tail-control* is Li et al., \"Work Stealing for Interactive Services to Meet Target
-Latency\", PPoPP 2016. The work of its two services is published as pictures, and its light and medium loads and its targets
-cannot be read in its text: work is like theirs, the loads are ours, targets are the percentiles of steal-first that it
-names, and again signs and orders are judged. They are of ratios of miss ratios, of which a 95 % interval wider than ± 10 %
-leaves the comparison open unless it reaches less than half of the distance to the limit.
+Latency\", PPoPP 2016. The work of its two services is published only as pictures, and its text does not state its light and medium loads
+or its targets. Our work is like the pictures, the loads are ours, and the targets are the percentiles of steal-first that the paper
+names. Again signs and orders are judged. They are about ratios of miss ratios. If the 95 % interval of such a ratio is wider than ± 10 %,
+the comparison is undecided unless the interval reaches less than half of the way to the limit.
 
-**Loops.** Tail-control's requests have \"parallel-for loops\", how many the paper does not say. Here they are four, one
-after another, each split into four leaves a core. At first it was one, and a third of what the paper says of
-tail-control did not come out; then the plural was taken at its word, after the results of several loops were known. Once one
-loop has been split, every core has its part of a large request, and to give it up changes little; of several, the next
-one is in one core's hands at first. How much the number matters is a [figure of its own](tail-control-loops.md), whose
+**Loops.** Tail-control's requests have \"parallel-for loops\"; the paper does not say how many. Here they are four, one
+after another, each split into four leaves a core. At first we had one loop, and a third of the paper's statements about
+tail-control did not agree. Then we changed to several loops, as the plural says, when their results were known already. If the only
+loop has been split, every core has its part of a large request, and giving the request up changes little. With several loops, the next
+loop is on one core at first. How much the number matters is a [figure of its own](tail-control-loops.md), whose
 statements were written after that, too.
 ";
 
 /// The reason that most open comparisons have in common.
 const TIES: &str = "\
-Most of what is open is a tie: the ratio's interval reaches over 1, or over the 2 % within which two systems count as equal, and
-lies within a few per cent of it. Ratios of 0.95 and below that are open are those of points close to overload, where p99.9 has
-no upper bound in runs of this length (`?`, `unknown`). What longer runs showed stands on the figure's page (*Looked into*).
+Most of the undecided statements are ties: the ratio's interval contains 1, or a limit of the 2 % within which two systems count as equal, and
+lies within a few per cent of it. Undecided ratios of 0.95 and below are from points close to overload, where p99.9 has
+no upper bound in runs of this length (`?`, `unknown`). The figure's page says what longer runs showed (*Looked into*).
 ";

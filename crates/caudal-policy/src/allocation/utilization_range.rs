@@ -6,7 +6,7 @@
 //! ## When it helps
 //! An operator who wants a certain efficiency gets it, at any load and service time.
 //! ## When it hurts
-//! Latency follows from the utilization that was asked for, whatever it is.
+//! The policy does not look at latency: whatever latency the utilization brings is accepted.
 //! ## Parameters
 //! `low`, `high` (default 0.75, 0.95): 0 < `low` < `high` <= 1. `interval` (default 5 us).
 //! ## Source

@@ -1,9 +1,9 @@
-//! Interruptible SQD-SITA (ISQD-SITA): no server rests while tasks wait; arrivals take back what short tasks are due.
+//! Interruptible SQD-SITA (ISQD-SITA): no server rests while tasks wait; a new task can interrupt a long one.
 //!
 //! ## What it does
-//! As SQD-SITA, but a server that would rest takes the head of the lowest lane with waiting tasks, against the bound on
-//! that lane's servers. When a task arrives and no server is idle, the youngest running task of the highest lane that
-//! breaks its bound is preempted and goes back to the head of its lane; its server goes on to lane 0.
+//! As SQD-SITA, but a server that would rest takes the head of the lowest lane with waiting tasks, although
+//! that lane then has more servers than its bound. When a task arrives and no server is idle, the youngest running task of the highest lane that
+//! breaks its bound is pre-empted and goes back to the head of its lane; its server goes on to lane 0.
 //! ## When it helps
 //! Where SQD-SITA does, with all servers at work: never later than SQD-SITA, if preemptions cost nothing.
 //! ## When it hurts

@@ -1,11 +1,11 @@
 //! Least attained service first (LAS), also called foreground–background.
 //!
 //! ## What it does
-//! The tasks that have received the least service run; a new one has received none and preempts. With a
+//! The tasks that have received the least service run; a new one has received none and pre-empts. With a
 //! quantum, a task keeps its worker for that long before the order is applied again; `quantum = 0` is
 //! the fluid limit, in which equal tasks share.
 //! ## When it helps
-//! Heavy tails, blindly: the more a request has received, the more it probably still needs.
+//! Heavy tails, without knowledge of service times: the more a request has received, the more it probably still needs.
 //! ## When it hurts
 //! Light tails, where it favours those that are furthest from done; long requests can starve.
 //! ## Parameters

@@ -4,7 +4,7 @@
 //! Every task starts in lane 0 and moves to the tail of the next lane when it has run for as long as the lane's cutoff.
 //! A lane is entitled to its reservations. A server that is free joins the highest lane with waiting tasks, unless that
 //! lane and all higher ones would then have more servers than reservations: short tasks always find those that are
-//! reserved for them. So a server may rest while tasks wait in high lanes, and its task is preempted at cutoffs only;
+//! reserved for them. So a server may rest while tasks wait in high lanes, and its task is pre-empted at cutoffs only;
 //! where the server would take the same task again, it goes on.
 //! ## When it helps
 //! Service times that differ a lot, unknown beforehand: short tasks never wait behind long ones, in order of arrival,

@@ -2,11 +2,11 @@
 //!
 //! ## What it does
 //! The tasks that need the least further service run. A new one that needs less than a running one
-//! preempts the running task that needs the most. Clairvoyant: it knows every service time.
+//! pre-empts the running task that needs the most. Clairvoyant: it knows every service time.
 //! ## When it helps
 //! As a reference line: on one server no policy has a lower mean sojourn time.
 //! ## When it hurts
-//! Nowhere to be had: service times are not known. The runtime refuses it.
+//! It cannot be built: service times are not known. The runtime refuses it.
 //! ## Parameters
 //! None.
 //! ## Source

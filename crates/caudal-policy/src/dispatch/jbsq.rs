@@ -6,8 +6,8 @@
 //! ## When it helps
 //! Nearly a single queue, but a core never waits for its next request: hardware does it (nanoPU).
 //! ## When it hurts
-//! In software the central queue needs a dispatcher that hears of every completion. Handlers that wait for further requests:
-//! those may be kept in the central queue by the very ones that wait for them, for ever.
+//! In software the central queue needs a dispatcher that hears of every completion. If handlers wait for further requests,
+//! the requests in service can for ever keep in the central queue the very requests that they wait for.
 //! ## Parameters
 //! `bound` (default 3): at least 1; 1 is a single queue.
 //! ## Source

@@ -5,8 +5,8 @@
 //! *maximum serviced quanta* (MSQ): the pool whose current requests have received the most quanta, because
 //! they are likely to end soon. What MSQ leaves tied goes to the lowest id.
 //! ## When it helps
-//! With processor sharing behind it, it is near the best that a blind dispatcher can do; MSQ shortens the
-//! long requests where usually every pool has one.
+//! With processor sharing behind it, it is near the best that a blind dispatcher can do; MSQ makes
+//! long requests faster if usually every pool has one.
 //! ## When it hurts
 //! It needs a dispatcher that sees all pools; its core is lost to the service.
 //! ## Parameters

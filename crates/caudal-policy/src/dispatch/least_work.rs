@@ -6,7 +6,7 @@
 //! ## When it helps
 //! As a reference line: with first come first served it equals a single queue.
 //! ## When it hurts
-//! Nowhere to be had: real dispatchers do not know service times. The runtime refuses it.
+//! It cannot be built: real dispatchers do not know service times. The runtime refuses it.
 //! ## Parameters
 //! None.
 //! ## Source

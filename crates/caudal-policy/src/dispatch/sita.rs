@@ -8,8 +8,8 @@
 //! Service times that differ a lot: short requests never wait behind long ones. Without preemption, and without any
 //! knowledge of queues.
 //! ## When it hurts
-//! Service times are not known; and pools rest while requests wait in others, the more so the more pools there are. The
-//! runtime refuses it: a line to compare with.
+//! It needs service times that nobody knows, and pools rest while requests wait in others, the more often the more pools there
+//! are. The runtime refuses it; it is there to compare with.
 //! ## Parameters
 //! * `cutoffs`: one less than there are pools, in increasing order, such as `["2us", "40us"]`.
 //! ## Source

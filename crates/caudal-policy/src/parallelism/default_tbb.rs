@@ -2,9 +2,9 @@
 //!
 //! ## What it does
 //! There is no queue of requests: each is a task in the deque of a random worker from the start, and workers take and
-//! steal tasks without regard to whose they are.
+//! steal tasks without regard to the request that they belong to.
 //! ## When it helps
-//! Nothing is shared by all workers; beyond that, it comes out near admit-first.
+//! No queue is shared by all workers. Otherwise its results are near those of admit-first.
 //! ## When it hurts
 //! Requests are not admitted in the order in which they came: one that has waited long may wait longer than one that has
 //! just arrived.

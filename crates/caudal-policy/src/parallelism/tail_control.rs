@@ -3,7 +3,7 @@
 //! ## What it does
 //! As steal-first. But a worker that has come to the end of its tasks first goes through the requests that run, and marks
 //! those that have been processed for longer than the *large-request threshold* of the number of active requests. Tasks of
-//! a marked request are not stolen any more; those that run go on, so that it comes down to fewer workers by itself.
+//! a marked request are not stolen any more; tasks that run go on, so the request comes down to fewer workers by itself.
 //! ## When it helps
 //! Requests of very different work and a target latency: when many are active, few large ones are given up so that many
 //! small ones make it.
@@ -12,11 +12,11 @@
 //! ## Parameters
 //! `thresholds`: pairs of a number of active requests and the threshold from it on, as `caudal threshold` writes them; or
 //! `target`: the table is worked out for the workload and the load at hand. `classes`: a `target` or `thresholds` of their own
-//! for classes of requests, by name. `scale` (default 1): what the thresholds are multiplied by. `age` (default 0): how old
-//! what a worker reads of the others' processing times is. `retune`: the table is worked out anew every so often, from the
-//! requests that completed lately. `lane`: so many workers take no tasks of requests that were processed for longer than
-//! a cutoff, and admit before they steal. `span` (default false): what is left of a request's serial parts counts as if it
-//! had been processed, where a host knows it.
+//! for classes of requests, by name. `scale` (default 1): a factor of all thresholds. `age` (default 0): how old the
+//! processing times are that a worker reads of other workers. `retune`: the table is worked out anew at intervals, from the
+//! requests that completed recently. `lane`: so many workers take no tasks of requests that were processed for longer than
+//! a cutoff, and admit before they steal. `span` (default false): the rest of a request's serial parts counts as if it
+//! had been processed, if the host knows it.
 //! ## Source
 //! Li et al., PPoPP 2016, section 4.2 and Figure 5. *Active* are requests that have arrived and not completed. Re-tuning is
 //! what section 5.4 proposes; `lane` and `span` are ours.

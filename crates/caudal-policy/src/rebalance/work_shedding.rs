@@ -7,7 +7,7 @@
 //! ## When it helps
 //! Together with stealing, where few cores are idle enough to steal.
 //! ## When it hurts
-//! Alone: a task waits for the threshold, for its worker's task to end, and for the flagged one's.
+//! Alone: a task waits until the threshold has passed, and until the tasks of its own worker and of the flagged one have ended.
 //! ## Parameters
 //! `threshold` (default 2 us): any positive time.
 //! ## Source

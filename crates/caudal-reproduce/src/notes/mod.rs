@@ -33,7 +33,7 @@ pub(crate) fn note(here: &RecordedFigure, all: &[RecordedFigure], statement: &st
 
 /// The end of the overview.
 pub(crate) const UNJUDGED: &str = "\
-**What is not judged:** of Tiny Quanta, that its dispatcher keeps small quanta (Figure 16: its cores preempt themselves, by
+**What is not judged:** of Tiny Quanta, that its dispatcher keeps small quanta (Figure 16: its cores pre-empt themselves, by
 construction), TQ-TIMING (Figure 11: other quanta for gets than for scans), caches and compiler (Figures 13 to 15, Table 3) and
 latencies that are curves alone (Figure 8); the policies paper's Figure 1 (other systems than those of Figure
 8) and, of its section 4.2.1, how long tasks wait on other cores, placement by the work in two queues, and lower thresholds of
