@@ -1,14 +1,14 @@
 //===- DeferredChecks.h - Inner loops check the budget later than the loops around them ---------------------------===//
 //
-// Gives an inner loop some slack, so that the loop around it notices first that the quantum is over. BudgetInLoops.cpp makes a Slack for
-// each nest of loops once all probes of the function stand there, and has it written; BudgetVariable.cpp takes the slack off around calls.
+// Gives an inner loop some slack, so that the loop around it notices first that the quantum is over. BudgetInLoops.cpp makes a Slack
+// for each loop that it chooses, once all probes of the function are written, and has it written; BudgetVariable.cpp takes the slack
+// off around calls.
 //
 // A probe's jump costs next to nothing as long as it has never been taken: the processor keeps no entry for it in its branch predictor.
 // Once it has been taken, it takes part in all predictions, at each execution. A loop that goes around a few times each time that it is
 // entered (the digits of a number, the steps of a search) need not check: the loop around it has a probe that checks often enough. So where
-// the budget is in
-// a register (BudgetInLoops.h), the budget is raised by some units where an inner loop is entered, and lowered by as many where the
-// loop is left. These units are the loop's slack:
+// the budget is in a register (BudgetInLoops.h), the budget is raised by some units where an inner loop is entered, and lowered by as many
+// where the loop is left. These units are the loop's slack:
 //
 //     around the loops:   subq $9, %r11; jl          due below 0
 //     entry:              addq $128, %r11
@@ -17,9 +17,8 @@
 //
 // The bound between probes does not change. A yield is later by these units at most, for each loop in a loop. If the budget is armed anew
 // within such a loop, the exits subtract the slack from the new budget: that quantum is shorter by the slack. The budget in memory never
-// includes slack: it is taken off
-// before the budget is put back for a call, and added where the budget is fetched after the call, or where the call unwinds to. So
-// neither a path out by unwinding nor one by longjmp keeps it.
+// includes slack: the slack is taken off before the budget is put back for a call, and added where the budget is fetched after the call, or
+// where the call unwinds to. So neither a path out by unwinding nor one by longjmp keeps it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_DEFERREDCHECKS_H

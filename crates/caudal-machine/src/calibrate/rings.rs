@@ -1,6 +1,7 @@
 //! From core to core, through the runtime's own rings: a hop, a poll of another's queue, a steal. The calibration calls [`measure`] as a step
 //! of every round, on a thread of its own. That thread pins itself to the other processor and measures, while a second thread, on the
-//! worker's processor, plays the owner of the queue; both end with the step. No runtime is started. A machine of one processor skips the step.
+//! worker's processor, works at the other end of the queue; both end with the step. No runtime is started. A machine of one processor skips the
+//! step.
 
 use std::hint::black_box;
 use std::sync::Arc;
