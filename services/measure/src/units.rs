@@ -16,7 +16,7 @@ use std::time::Instant;
 use crate::figures::percentile;
 use crate::machine::nanos;
 
-/// What a unit may take beyond its usual time. This project's bound elsewhere, too, for what is no longer work.
+/// The time that a unit may take beyond its usual time without counting as stalled. The project's measurements elsewhere have the same bound.
 pub(crate) const THRESHOLD_NS: u64 = 2_500;
 
 /// How long the units of the request took that is being served.

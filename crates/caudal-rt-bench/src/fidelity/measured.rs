@@ -1,4 +1,4 @@
-//! What runs of the runtime have shown, over the rounds of a fidelity run, which adds to it after each run.
+//! The measurements of runs of the runtime, over the rounds of a fidelity run, which adds to them after each run.
 
 use caudal_measure::filter::{Latency, Report};
 
