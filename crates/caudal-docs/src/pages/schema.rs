@@ -1,4 +1,4 @@
-//! The schema of the file, as tables of keys. The pages of the file's format and of policies ask it when they are made. Pure.
+//! The schema of the file, as tables of keys. The page of the file format asks it when it is made. Pure.
 
 use serde_json::{Map, Value};
 
