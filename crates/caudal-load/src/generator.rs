@@ -269,9 +269,12 @@ impl<C: Clock, T: Transport> Generator<'_, C, T> {
         Ok(leaving)
     }
 
-    /// The requests of a batch leave one after the other between two readings of the clock.
+    /// The requests of a batch leave one after the other between two readings of the clock. A closed loop has no intended times.
     #[inline]
     fn record_errors(&mut self, leaving: usize, before: u64, after: u64) {
+        if let Pace::Closed { .. } = self.setup.pace {
+            return;
+        }
         for (place, &at_ns) in self.batch[..leaving].iter().enumerate() {
             if at_ns >= self.setup.warm_up_ns {
                 let left = before + (after - before) * place as u64 / leaving as u64;

@@ -1,5 +1,5 @@
 //! Counts of what sockets have brought and taken, for those who run a service.
-//! Used by `inlet`, `outlet` and `net`.
+//! Used by `inlet` and `outlet`.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

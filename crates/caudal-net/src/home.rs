@@ -1,5 +1,5 @@
 //! The home of a worker's connections: where a connection comes back to when its request has ended, on whichever worker that was.
-//! Used by `inlet`, `outlet` and `connection`.
+//! Used by `inlet` and `outlet`.
 //!
 //! ```text
 //!  inlet of worker w ── Away ──▶ request on worker v ──▶ outlet of worker v: writes ──▶ returned (a queue) ──▶ inlet of worker w

@@ -90,6 +90,7 @@ pub(crate) struct Inlet<S: Service> {
     bounds: Bounds,
     udp: Option<Arc<Socket>>,
     udp_is_ready: bool,
+    datagrams_first: bool,
     pool: Arc<Pool>,
     /// Packets for the next read.
     #[allow(clippy::vec_box)] // They are handed on as they are.
@@ -139,6 +140,7 @@ impl<S: Service> Inlet<S> {
             bounds,
             udp_is_ready: sockets.udp.is_some(),
             udp: sockets.udp,
+            datagrams_first: false,
             pool: Arc::new(pool),
             packets: Vec::new(),
             listeners: sockets.listeners.into_iter().map(listener).collect(),
@@ -441,8 +443,15 @@ impl<S: Service> Source for Inlet<S> {
         let mut worked = self.take_returned();
         self.take_events();
         worked |= self.accept(intake);
+        // In turn: neither leaves the other no room for ever.
+        self.datagrams_first = !self.datagrams_first;
+        if self.datagrams_first {
+            worked |= self.read_datagrams(intake);
+        }
         worked |= self.go_on(intake);
-        worked |= self.read_datagrams(intake);
+        if !self.datagrams_first {
+            worked |= self.read_datagrams(intake);
+        }
         self.close_slow(intake);
         // Their events have been taken: nothing else tells of them.
         let has_packets = !self.packets.is_empty() || !self.pool.is_empty();

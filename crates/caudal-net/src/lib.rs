@@ -17,6 +17,8 @@
 //! connection is away: nobody reads from it, so its commands are carried out in order. An answer that the peer does not read stays with the
 //! connection, which is not read until the answer is gone, and closed after [`Limits::slow_after`].
 //!
+//! `docs/background/network.md` says why it is made so.
+//!
 //! *Arrivals while requests run* are looked for every 10 µs or so, by the worker's epoll instance.
 //!
 //! ```no_run
@@ -61,6 +63,7 @@ mod inlet;
 mod net;
 mod outlet;
 mod packet;
+mod peer;
 mod service;
 mod sys;
 

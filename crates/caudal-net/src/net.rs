@@ -86,9 +86,9 @@ pub enum BindError {
     Limit {
         /// The limit's name.
         name: &'static str,
-        /// What was given.
+        /// The given value.
         value: usize,
-        /// What would be right.
+        /// The advice.
         instead: &'static str,
     },
     /// The system gives no event queue.

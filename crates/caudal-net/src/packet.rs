@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crossbeam_queue::ArrayQueue;
 
+use crate::peer::Peer;
 use crate::service::{Answers, Service};
-use crate::sys::Peer;
 
 /// Bytes of an answer's buffer that stay with a packet between two uses.
 const KEPT: usize = 16 << 10;

@@ -1,4 +1,4 @@
-//! What a server has to say of itself: bytes of a datagram or a connection in, bytes of the answer out.
+//! The server's own part: bytes of a datagram or a connection in, bytes of the answer out.
 //! Used by `inlet`, `connection` and `packet`.
 
 use caudal_rt::ClassId;
@@ -33,7 +33,7 @@ pub trait Service: Send + Sync + 'static {
 pub struct Served {
     /// Bytes that are done with, at most all. The next call begins with the byte behind them.
     pub consumed: usize,
-    /// What is to be done next.
+    /// The next thing to do.
     pub then: Then,
 }
 
@@ -72,6 +72,16 @@ impl Answers {
         self.cuts.push(self.bytes.len());
     }
 
+    /// Ends the present datagram after so many bytes, as often as it has more: for a service whose answer is one buffer of datagrams of one
+    /// length, the last of which may be shorter.
+    ///
+    /// # Panics
+    /// If `bytes` is 0.
+    pub fn cut_every(&mut self, bytes: usize) {
+        let begin = self.cuts.last().copied().unwrap_or(0);
+        self.cuts.extend((begin + bytes..self.bytes.len()).step_by(bytes));
+    }
+
     /// The datagrams in order, without empty ones.
     pub(crate) fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         let ends = self.cuts.iter().copied().chain(std::iter::once(self.bytes.len()));
@@ -103,6 +113,10 @@ mod tests {
         answers.cut();
         answers.bytes().extend_from_slice(b"two");
         assert_eq!(answers.datagrams().collect::<Vec<_>>(), [b"one", b"two"]);
+        answers.cut();
+        answers.bytes().extend_from_slice(b"threefour5");
+        answers.cut_every(5);
+        assert_eq!(answers.datagrams().collect::<Vec<_>>(), [&b"one"[..], b"two", b"three", b"four5"]);
         // A service that takes back what it has cut off loses that, and nothing breaks.
         answers.bytes().clear();
         assert_eq!(answers.datagrams().count(), 0);

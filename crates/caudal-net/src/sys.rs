@@ -1,5 +1,5 @@
 //! System calls that the libraries in use do not have: many datagrams at a time, and event queues.
-//! Used by `inlet`, `outlet`, `home` and `net`.
+//! Used by `inlet`, `outlet`, `home` and others.
 
 use std::io;
 use std::mem::{MaybeUninit, size_of, zeroed};
@@ -7,23 +7,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 
 use crate::packet::Packet;
+use crate::peer::Peer;
 
 /// Most datagrams of one call.
 pub(crate) const BATCH: usize = 32;
-
-/// The address of a datagram's sender, as the kernel writes it.
-#[derive(Clone, Copy)]
-pub(crate) struct Peer {
-    storage: libc::sockaddr_storage,
-    len: libc::socklen_t,
-}
-
-impl Peer {
-    pub(crate) fn none() -> Peer {
-        // SAFETY: all bytes 0 are a valid, empty address.
-        Peer { storage: unsafe { zeroed() }, len: 0 }
-    }
-}
 
 /// Receives as many datagrams as there are, into as many of `packets`, without waiting. A datagram that is longer than its packet is marked.
 /// How many came?

@@ -154,6 +154,7 @@ fn totals(snapshot: &Snapshot, text: &mut Text) {
     for (event, count) in snapshot.counters.all() {
         let name = match event {
             "stuck" => "caudal_stuck_total".to_owned(),
+            "unsent" => "caudal_replies_unsent_total".to_owned(),
             event => format!("caudal_requests_{event}_total"),
         };
         text.head(&name, "counter", help_of(event));
@@ -187,6 +188,7 @@ fn help_of(event: &str) -> &'static str {
         "stopped" => "Requests that had not started when the runtime stopped.",
         "refused" => "Requests that found a full queue.",
         "stuck" => "Times that a worker was found stuck in a handler.",
+        "unsent" => "Replies that could not be sent before their worker ended.",
         _ => "Requests that ended inside of critical sections.",
     }
 }

@@ -55,10 +55,9 @@ impl Kind {
     #[inline]
     fn of_keys(words: &[u8]) -> Kind {
         let words = &words[..words.len().min(LOOKED_AT)];
-        let is_space = |byte: &&u8| **byte == b' ';
-        let mut behind =
-            words.iter().skip_while(is_space).skip_while(|&&byte| byte > b' ').skip_while(is_space);
-        match behind.next() {
+        let Some(first) = words.iter().position(|&byte| byte != b' ') else { return Kind::Get };
+        let Some(end) = words[first..].iter().position(|&byte| byte <= b' ') else { return Kind::Get };
+        match words[first + end..].iter().find(|&&byte| byte != b' ') {
             Some(b'\r' | b'\n') | None => Kind::Get,
             Some(_) => Kind::MultiGet,
         }

@@ -40,6 +40,22 @@ fn a_service_that_stands_still_a_tenth_of_the_time_shows_it() {
     assert_eq!(closed.warnings(), [Warning::Closed]);
 }
 
+/// A closed loop sends when it can, so no request leaves late, however long a send takes.
+#[test]
+fn a_closed_loop_has_no_send_error() {
+    let clock = SimulatedClock::new(200);
+    let mut service = SimulatedService::new(&clock, 100);
+    service.send_ns = 5_000;
+    let mut setup = open(1.0, 100, 1);
+    setup.pace = Pace::Closed { requests: Endless::new(&facebook(), 1), window: 4 };
+    let measured = run(setup.clone(), &clock, &mut service);
+    assert!(only(&measured.classes).answered > 1_000);
+    assert_eq!(measured.own.send_error.count(), 0);
+    let mut closed = kept(&setup, 0.0, 1, measured);
+    closed.mode = Mode::Closed { depth: 4 };
+    assert!(closed.told(&closed.total()).iter().all(|told| told.is_trusted));
+}
+
 #[test]
 fn an_unanswered_request_is_among_the_slowest_in_every_percentile() {
     let clock = SimulatedClock::new(200);

@@ -12,7 +12,7 @@ use caudal_rt::{Builder, ClassId, Pinning, Runtime, Shutdown};
 /// Time after which a test gives up on an answer. Far longer than any answer takes.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// Answers lines: `big N` with N bytes, `wait` when it may, `panic` not at all, `many N` with N datagrams, and any other by itself.
+/// Answers lines: `big N` with N bytes, `wait` and `busy` when they may, which `go` says, `panic` not at all, `many N` with N datagrams, and any other by itself.
 pub(crate) struct Lines {
     class: ClassId,
     pub(crate) may: Arc<AtomicBool>,
@@ -35,6 +35,13 @@ impl Lines {
                     caudal_rt::yield_now();
                 }
             }
+            None if text == "busy" => {
+                self.waiting.fetch_add(1, Relaxed);
+                while !self.may.load(Relaxed) {
+                    caudal_rt::probe();
+                }
+            }
+            None if text == "go" => self.may.store(true, Relaxed),
             _ => {}
         }
         answer.extend_from_slice(line);

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use caudal_net::Limits;
@@ -124,4 +125,28 @@ fn a_request_that_does_not_fit_or_fails_ends_its_connection_alone() {
     let counts = server.net.counts();
     assert_eq!((counts.closed_too_long, counts.closed_failed, counts.open()), (1, 1, 1));
     server.end();
+}
+
+/// One request has the only worker, and goes on until another one is served: so what arrives is noticed while requests run.
+#[test]
+fn arrivals_are_served_beside_a_request_that_does_not_wait() {
+    for by_datagram in [true, false] {
+        let server = Server::start(1, Limits::default());
+        let (mut busy, other, peer) = (server.connect(), server.connect(), server.peer());
+        assert_eq!(ask(&other, "a line"), "a line");
+        busy.write_all(b"busy\n").unwrap();
+        while server.waiting.load(Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        if by_datagram {
+            peer.send(b"go").unwrap();
+            assert_eq!(peer.recv(&mut [0; 8]).unwrap(), 2);
+        } else {
+            assert_eq!(ask(&other, "go"), "go");
+        }
+        let mut answer = [0; 5];
+        busy.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"busy\n");
+        server.end();
+    }
 }

@@ -81,6 +81,17 @@ impl Builder {
         self.settings.classes.class(name)
     }
 
+    /// The workers that the runtime is going to have: the file's `cores`, or what [`Builder::workers`] has set.
+    pub fn worker_count(&self) -> usize {
+        self.settings.workers
+    }
+
+    /// Will the runtime have a dispatcher? It has one where its policy reads the state of workers to place a request, such as `jsq`; else workers
+    /// take their requests in themselves.
+    pub fn has_dispatcher(&self) -> bool {
+        self.settings.two_level
+    }
+
     /// Sets the number of workers, instead of the file's `cores`.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Builder {

@@ -18,7 +18,7 @@ use crate::queue::end_owner::EndOwner;
 use crate::queue::flag::RemoteFlag;
 use crate::queue::ring::Ring;
 use crate::queue::ring::stack::TakeAllStack;
-use crate::request::{Header, Place, Reference, Request};
+use crate::request::{Header, Reference, Request, RequestPlace};
 
 /// Numbers of a worker: one cache line that it alone writes, but for `left`. Whoever reads it, dispatcher, thieves,
 /// watchdog, reads what was true a moment ago.
@@ -99,7 +99,7 @@ impl SharedWorker {
     /// # Safety
     /// The caller has taken the request, with its reference, out of this worker's inbox.
     #[inline]
-    pub(crate) unsafe fn give_away(&self, cell: Request, place: Place) -> bool {
+    pub(crate) unsafe fn give_away(&self, cell: Request, place: RequestPlace) -> bool {
         if cell.state.load().is_started() {
             self.mail.started.fetch_sub(1, Ordering::Relaxed);
         }

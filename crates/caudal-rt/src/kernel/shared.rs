@@ -32,7 +32,7 @@ use crate::queue::ring::stack::TakeAllStack;
 use crate::request::class::CLASSES_MAX;
 use crate::request::ending::Owner;
 use crate::request::ending::{end_unstarted, end_unstarted_if, give_up_if};
-use crate::request::{Coroutine, Header, Outcome, Phase, Place, Reference, StateSnapshot};
+use crate::request::{Coroutine, Header, Outcome, Reference, RequestPhase, RequestPlace, StateSnapshot};
 
 pub(crate) use crate::request::Request;
 
@@ -196,8 +196,8 @@ impl Shared {
 
     /// The place of requests that are at `worker`, or at the dispatcher ([`NOWHERE`](crate::request::NOWHERE)).
     #[inline(always)]
-    pub(crate) fn place(&self, worker: u16) -> Place {
-        Place::new(worker, self.mark)
+    pub(crate) fn place(&self, worker: u16) -> RequestPlace {
+        RequestPlace::new(worker, self.mark)
     }
 
     /// Is this process a child of the one that has the threads?
@@ -291,9 +291,9 @@ impl Shared {
         // SAFETY: as the caller promises.
         unsafe { self.end_if_due(cell, stage, time) };
         match cell.state.load().phase() {
-            Phase::Waiting => Admission::Waits,
-            Phase::Started => Admission::Started,
-            Phase::Ending | Phase::Done | Phase::Free => {
+            RequestPhase::Waiting => Admission::Waits,
+            RequestPhase::Started => Admission::Started,
+            RequestPhase::Ending | RequestPhase::Done | RequestPhase::Free => {
                 // SAFETY: that of the inbox, from which the caller has taken the request.
                 unsafe { cell.drop_ref(Reference::Runtime) };
                 Admission::Ended

@@ -17,7 +17,7 @@ use std::ptr::{self, NonNull};
 use caudal_fiber::coroutine::Control;
 use caudal_fiber::stack::CoroutineStack;
 
-use super::{Header, Outcome, Place, Request, put_payload};
+use super::{Header, Outcome, Request, RequestPlace, put_payload};
 use crate::request::carry;
 use crate::request::exceptions::Exceptions;
 
@@ -167,7 +167,7 @@ impl Request {
     /// The caller has [`Reference::Runtime`](super::Reference::Runtime), which it has taken out of a queue. It keeps the reference until the
     /// request has run.
     #[inline(always)]
-    pub(crate) unsafe fn start(self, place: Place) -> Option<Started> {
+    pub(crate) unsafe fn start(self, place: RequestPlace) -> Option<Started> {
         // SAFETY: as the caller promises.
         unsafe { self.state.start(place) }.then_some(Started(self))
     }

@@ -311,7 +311,7 @@ mod tests {
     use crate::request::class::{ClassId, ClassNames};
     use crate::request::new::new_request;
     use crate::request::put_payload;
-    use crate::request::{Place, Wanted};
+    use crate::request::{RequestPlace, Wanted};
 
     /// Says on which thread it is dropped.
     struct Says(Sender<Option<String>>);
@@ -330,7 +330,7 @@ mod tests {
         let cell = new_request(ClassId::first(&ClassNames::default()), 0, job, Wanted::ByNobody);
         // SAFETY: nobody else has the request.
         unsafe {
-            assert!(cell.state.start(Place::new(0, 1)));
+            assert!(cell.state.start(RequestPlace::new(0, 1)));
             assert!(matches!(cell.state.finish(end(cell)), Finished::Forgotten));
         }
         cell

@@ -23,4 +23,4 @@ pub(crate) use job::{fill, payload_at, payload_of, put_payload, result_of, take_
 #[cfg(all(test, loom))]
 pub(crate) use pool::Cells;
 pub(crate) use pool::{allocate, allocate_outlined, for_each, prepare_next, send_home};
-pub(crate) use state::{NOWHERE, Outcome, Phase, Place, Reference, StateSnapshot, Wanted};
+pub(crate) use state::{NOWHERE, Outcome, Reference, RequestPhase, RequestPlace, StateSnapshot, Wanted};

@@ -62,10 +62,10 @@
 use crate::base::primitives::{AtomicU64, Ordering};
 
 const PHASE: u64 = 0b111;
-const WAITING: u64 = Phase::Waiting as u64;
-const STARTED: u64 = Phase::Started as u64;
-const DONE: u64 = Phase::Done as u64;
-const ENDING: u64 = Phase::Ending as u64;
+const WAITING: u64 = RequestPhase::Waiting as u64;
+const STARTED: u64 = RequestPhase::Started as u64;
+const DONE: u64 = RequestPhase::Done as u64;
+const ENDING: u64 = RequestPhase::Ending as u64;
 /// Somebody wants the request to end.
 const CANCEL: u64 = 1 << 3;
 /// Its coroutine waits to be woken.
@@ -95,7 +95,7 @@ pub(crate) const NOWHERE: u16 = u16::MAX;
 /// Phase of a request. See the [module](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-pub(crate) enum Phase {
+pub(crate) enum RequestPhase {
     /// The cell is free.
     Free = 0,
     Waiting = 1,
@@ -129,12 +129,12 @@ pub(crate) enum Wanted {
 
 /// Place of a request: a worker, and the mark of its runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place(u64);
+pub(crate) struct RequestPlace(u64);
 
-impl Place {
+impl RequestPlace {
     #[inline(always)]
-    pub(crate) fn new(worker: u16, runtime: u32) -> Place {
-        Place(u64::from(worker) << WORKER_SHIFT | u64::from(runtime) << RUNTIME_SHIFT)
+    pub(crate) fn new(worker: u16, runtime: u32) -> RequestPlace {
+        RequestPlace(u64::from(worker) << WORKER_SHIFT | u64::from(runtime) << RUNTIME_SHIFT)
     }
 }
 
@@ -185,13 +185,13 @@ impl std::fmt::Debug for StateSnapshot {
 
 impl StateSnapshot {
     #[inline]
-    pub(crate) fn phase(self) -> Phase {
+    pub(crate) fn phase(self) -> RequestPhase {
         match self.0 & PHASE {
-            WAITING => Phase::Waiting,
-            STARTED => Phase::Started,
-            DONE => Phase::Done,
-            ENDING => Phase::Ending,
-            _ => Phase::Free,
+            WAITING => RequestPhase::Waiting,
+            STARTED => RequestPhase::Started,
+            DONE => RequestPhase::Done,
+            ENDING => RequestPhase::Ending,
+            _ => RequestPhase::Free,
         }
     }
 
@@ -255,7 +255,7 @@ impl StateSnapshot {
 
     /// Is the request at `place`?
     #[inline]
-    pub(crate) fn is_at(self, place: Place) -> bool {
+    pub(crate) fn is_at(self, place: RequestPlace) -> bool {
         self.0 & PLACE == place.0
     }
 
@@ -335,7 +335,7 @@ impl State {
     /// A started one in an inbox is on its way to whoever takes it. It is not parked, so nobody who wakes it reads the place.
     #[inline]
     #[must_use = "a request that has ended goes nowhere"]
-    pub(crate) fn move_to(&self, place: Place) -> bool {
+    pub(crate) fn move_to(&self, place: RequestPlace) -> bool {
         let may_run = |state| matches!(state & PHASE, WAITING | STARTED);
         self.change(|state| may_run(state).then_some((state & !PLACE) | place.0)).is_ok()
     }
@@ -345,7 +345,7 @@ impl State {
     /// # Safety
     /// The caller shares the request with nobody: what others change of the word meanwhile would be lost.
     #[inline]
-    pub(crate) unsafe fn place_unshared(&self, place: Place) {
+    pub(crate) unsafe fn place_unshared(&self, place: RequestPlace) {
         let state = self.0.load(Ordering::Relaxed);
         debug_assert!(state & PHASE == WAITING, "{:?} was placed", StateSnapshot(state));
         self.0.store((state & !PLACE) | place.0, Ordering::Release);
@@ -357,7 +357,7 @@ impl State {
     /// The caller has [`Reference::Runtime`], which it has taken out of a queue.
     #[inline]
     #[must_use = "a request that has ended does not run"]
-    pub(super) unsafe fn start(&self, place: Place) -> bool {
+    pub(super) unsafe fn start(&self, place: RequestPlace) -> bool {
         let started = STARTED | place.0;
         self.change(|state| {
             (state & PHASE == WAITING).then_some((state & !(PHASE | PLACE | PARKED | NOTIFIED)) | started)
@@ -432,7 +432,10 @@ impl State {
     /// As [`State::cancel`], by the worker that has started it.
     pub(crate) fn cancel_own(&self) {
         let before = StateSnapshot(self.0.fetch_or(CANCEL, Ordering::AcqRel));
-        debug_assert!(matches!(before.phase(), Phase::Started | Phase::Ending | Phase::Done), "{before:?}");
+        debug_assert!(
+            matches!(before.phase(), RequestPhase::Started | RequestPhase::Ending | RequestPhase::Done),
+            "{before:?}"
+        );
     }
 
     /// Moves the phase from waiting to ending with `outcome`, if the word is as `wanted`: a caller without a reference may find another request
@@ -477,7 +480,7 @@ impl State {
             Some(if state & TELL == 0 { done } else { done | TELLER })
         });
         let (Ok(before) | Err(before)) = changed;
-        debug_assert!(before.phase() == Phase::Ending, "{before:?}");
+        debug_assert!(before.phase() == RequestPhase::Ending, "{before:?}");
         before
     }
 
@@ -553,12 +556,12 @@ mod tests {
 
     #[test]
     fn a_request_that_is_cancelled_does_not_start() {
-        let (state, place) = (waiting(Wanted::ByHandle), Place::new(3, 7));
+        let (state, place) = (waiting(Wanted::ByHandle), RequestPlace::new(3, 7));
         assert!(state.move_to(place) && state.load().is_at(place));
         // SAFETY: nobody else has the word.
         unsafe {
             let before = state.end_waiting_if(Outcome::Cancelled, |seen| seen.is_at(place)).unwrap();
-            assert_eq!((before.worker(), state.load().phase()), (3, Phase::Ending));
+            assert_eq!((before.worker(), state.load().phase()), (3, RequestPhase::Ending));
             assert!(!state.start(place) && !state.move_to(place), "it ends");
             assert!(!state.end().is_joined());
         }
@@ -571,7 +574,7 @@ mod tests {
         let state = waiting(Wanted::ByNobody);
         // SAFETY: nobody else has the word, and there is no list.
         unsafe {
-            assert!(state.start(Place::new(2, 9)));
+            assert!(state.start(RequestPlace::new(2, 9)));
             assert_eq!(state.notify(8), None, "another runtime's");
             assert!(state.park());
             assert_eq!((state.notify(9), state.notify(9)), (Some(2), None));
@@ -587,7 +590,7 @@ mod tests {
         let state = waiting(Wanted::ByHandle);
         // SAFETY: this is the only one that has the word.
         unsafe {
-            assert!(state.start(Place::new(0, 1)));
+            assert!(state.start(RequestPlace::new(0, 1)));
             assert!(state.ask_to_be_told());
             assert!(matches!(state.finish(Outcome::Panicked), Finished::Tell));
             assert_eq!(state.load().outcome(), Some(Outcome::Panicked));

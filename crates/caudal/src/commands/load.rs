@@ -21,7 +21,7 @@ use caudal_load::traffic::Keys;
 use caudal_load::transport::Broken;
 use caudal_load::{export, pin_to};
 use caudal_results::files::write_whole;
-use clap::{Args, Subcommand};
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::{IntoDiagnostic, miette};
 
@@ -32,23 +32,47 @@ use crate::exit::{Failure, Interrupted};
 use crate::exit_code::NO;
 use crate::global::Global;
 
-#[derive(Args, Debug)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub(crate) struct LoadArgs {
-    #[command(subcommand)]
-    command: Option<LoadCommand>,
-    #[command(flatten)]
-    asked: Option<Asked>,
+/// The arguments of a load, or of a subcommand instead. By hand, because clap's macros see an optional group of arguments only if it
+/// contains no other group.
+#[derive(Debug)]
+pub(crate) enum LoadArgs {
+    Asked(Box<Asked>),
+    Command(LoadCommand),
+}
+
+impl FromArgMatches for LoadArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<LoadArgs, clap::Error> {
+        match matches.subcommand() {
+            Some(_) => LoadCommand::from_arg_matches(matches).map(LoadArgs::Command),
+            None => Asked::from_arg_matches(matches).map(|asked| LoadArgs::Asked(Box::new(asked))),
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = LoadArgs::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for LoadArgs {
+    fn augment_args(command: Command) -> Command {
+        let command = LoadCommand::augment_subcommands(Asked::augment_args(command));
+        command.args_conflicts_with_subcommands(true).subcommand_negates_reqs(true)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        LoadArgs::augment_args(command)
+    }
 }
 
 #[derive(Subcommand, Debug)]
-enum LoadCommand {
+pub(crate) enum LoadCommand {
     /// Make one run of those of several generators that loaded one service at the same time
     Merge(MergeArgs),
 }
 
 #[derive(Args, Debug)]
-struct MergeArgs {
+pub(crate) struct MergeArgs {
     /// The runs, as `--out` writes them
     #[arg(required = true, value_name = "RUN.json")]
     runs: Vec<PathBuf>,
@@ -64,13 +88,9 @@ const SEARCH_FROM_PER_S: f64 = 1_000.0;
 const WAITING_MAX: u64 = 1_000_000;
 
 pub(crate) fn run(args: &LoadArgs, global: &Global) -> miette::Result<ExitCode> {
-    match (&args.command, &args.asked) {
-        (Some(LoadCommand::Merge(args)), _) => merge_runs(args, global),
-        (None, Some(asked)) => load(asked, global),
-        (None, None) => Err(miette!(
-            help = "write `caudal load ADDRESS --workload NAME --rate RATE`, or `caudal load merge A.json B.json`",
-            "there is nothing to load"
-        )),
+    match args {
+        LoadArgs::Asked(asked) => load(asked, global),
+        LoadArgs::Command(LoadCommand::Merge(args)) => merge_runs(args, global),
     }
 }
 

@@ -24,6 +24,8 @@ mod probes;
 mod record;
 mod report;
 mod reproduce;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod serve;
 mod sim;
 mod systems;
 mod threshold;
@@ -79,9 +81,12 @@ pub(crate) enum Command {
     /// Watch a running runtime
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     Top(top::TopArgs),
+    /// Serve a cache, or synthetic work, on sockets under a policy
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    Serve(serve::ServeArgs),
     /// Load a service at intended times, and measure its latency from these
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    Load(Box<load::LoadArgs>),
+    Load(load::LoadArgs),
     /// Make the HTML report of a results directory
     Report(report::ReportArgs),
     /// Measure what this machine costs a scheduler, stalls included, for the simulator
@@ -120,6 +125,8 @@ pub(crate) fn run(command: &Command, global: &Global) -> miette::Result<ExitCode
         Command::Systems(args) => systems::run(args, global),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Command::Top(args) => top::run(args, global),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        Command::Serve(args) => serve::run(args, global),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Command::Load(args) => load::run(args, global),
         Command::Report(args) => report::run(args, global),

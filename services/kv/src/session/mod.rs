@@ -151,6 +151,8 @@ impl Session {
             return Step::Ends(0, Then::Send);
         }
         match &mut self.state {
+            // Most calls come to this when they have done everything.
+            State::Between if input.is_empty() => Step::Ends(0, Then::Read { needed: 1 }),
             State::Between => self.request(call, input, is_first),
             State::Within { answered } => {
                 let answered = *answered;

@@ -52,7 +52,8 @@ impl Store {
     fn reserve(&self, bytes: usize, home: Home, now: u32) -> Option<Reserved> {
         let limit = self.config.memory_bytes;
         let (reserved, mut used) = Reserved::take(&self.used, bytes);
-        let mut shard = home.shard;
+        // The key's own shard comes last: it may hold nothing but the value that an `append`, `replace` or `cas` is about to change.
+        let mut shard = (home.shard + 1) % self.shards.len();
         let (mut empty, mut holds) = (0, 0);
         while used > limit {
             holds += 1;

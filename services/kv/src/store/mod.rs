@@ -27,7 +27,7 @@
 //!
 //! The limit counts keys, values and an estimate of what else an item takes. Who stores counts the new item first, and evicts until the sum
 //! is within the limit: so what is stored and what is being stored never exceed it by more than the values that are in flight.
-//! Items are evicted by SIEVE (`queue.rs`), from the shard of the new item first; dead items go first where the hand meets them.
+//! Items are evicted by SIEVE (`queue.rs`), from the shard behind that of the new item on; dead items go first where the hand meets them.
 //!
 //! # What a scan promises
 //!

@@ -160,3 +160,18 @@ fn a_write_in_pieces_changes_nothing_until_it_is_whole() {
     assert_eq!(store.publish(StoreMode::Prepend, draft, 0, 0, NOW), Ok(Stored::Stored));
     assert_eq!(store.used_bytes(), cost(1, 10_001));
 }
+
+/// Memory for a changed value is taken from others: a key that is alone in its shard is not evicted for the value that it gets.
+#[test]
+fn a_change_does_not_evict_the_item_that_it_changes() {
+    let store = limited(10_000, 64);
+    for index in 0..100 {
+        let key = format!("k-{index}");
+        let put = |mode, bytes: usize| store.store(mode, key.as_bytes(), 0, 0, &vec![b'v'; bytes], NOW);
+        assert_eq!(put(StoreMode::Set, 2_000), Ok(Stored::Stored));
+        assert_eq!(put(StoreMode::Append, 1_000), Ok(Stored::Stored), "{key}");
+        assert_eq!(put(StoreMode::Replace, 2_500), Ok(Stored::Stored), "{key}");
+        let cas = store.get(key.as_bytes(), NOW).expect("it is stored").cas;
+        assert_eq!(put(StoreMode::Cas(cas), 3_000), Ok(Stored::Stored), "{key}");
+    }
+}

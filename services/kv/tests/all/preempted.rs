@@ -94,12 +94,18 @@ fn histories_of_requests_that_are_set_aside_are_linearizable() {
     for workers in [1, 2] {
         let runtime = runtime(workers);
         let class = runtime.class("x").unwrap();
-        let store = Arc::new(small_store());
+        let service = Arc::new(small_service());
         for round in 0..50_u64 {
             let recorder = Arc::new(Recorder::new(format!("k-{round}")));
             let handles = (0..3).map(|number| {
-                let (store, recorder) = (store.clone(), recorder.clone());
-                runtime.submit(class, move || client(round * 3 + number + 1, &*store, &recorder)).unwrap()
+                let (service, recorder) = (service.clone(), recorder.clone());
+                let seed = round * 3 + number + 1;
+                // Two clients are connections, and one calls the store directly.
+                let job = move || match number {
+                    0 => client(seed, service.store(), &recorder),
+                    _ => client(seed, Connection::new(&service), &recorder),
+                };
+                runtime.submit(class, job).unwrap()
             });
             all(handles.collect());
             let events = Arc::into_inner(recorder).expect("all are done").events();

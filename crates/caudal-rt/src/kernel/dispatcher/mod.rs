@@ -34,7 +34,7 @@ use crate::kernel::shared::{Shared, Stage};
 use crate::queue::ring::SingleProducer;
 use crate::request::Request;
 use crate::request::ending::end_unstarted;
-use crate::request::{NOWHERE, Outcome, Phase, Reference, StateSnapshot};
+use crate::request::{NOWHERE, Outcome, Reference, RequestPhase, StateSnapshot};
 
 /// Sleep of a thread whose source nothing can tell of: it has to look.
 const NAP: Duration = Duration::from_micros(50);
@@ -247,8 +247,8 @@ impl<'a> Dispatcher<'a> {
     #[inline]
     fn is_to_be_placed(&self, cell: Request) -> bool {
         match cell.state.load().phase() {
-            Phase::Waiting if !self.has_to_end(cell) => true,
-            Phase::Started => self.goes_on(cell),
+            RequestPhase::Waiting if !self.has_to_end(cell) => true,
+            RequestPhase::Started => self.goes_on(cell),
             _ => {
                 // SAFETY: that of the queue, from which the request came.
                 unsafe { cell.drop_ref(Reference::Runtime) };

@@ -152,8 +152,9 @@ pub(crate) struct Parts<D> {
 impl<D: Discipline> Worker<D> {
     /// A worker of these parts; called on the thread that is going to run it.
     pub(crate) fn new(parts: Parts<D>) -> Worker<D> {
-        let Parts { number, shared, discipline, rebalance, stacks, source, log } = parts;
-        let context = Box::new(Context::new(number as u16, &shared));
+        let Parts { number, shared, discipline, rebalance, stacks, mut source, log } = parts;
+        let due = source.as_mut().map(|source| source.due(|span| shared.clock.cycles_of(span)));
+        let context = Box::new(Context::new(number as u16, &shared, due.unwrap_or_else(Due::without_source)));
         // SAFETY: the worker has it in a box, and uninstalls it when it ends, on this thread.
         unsafe { context.install() };
         let mail = &shared.workers[number].mail;

@@ -1,4 +1,5 @@
 //! The arguments of `caudal load`, and what they are where nothing is said.
+//! Used by `load`.
 
 use std::path::PathBuf;
 
@@ -144,7 +145,7 @@ fn timeout(text: &str) -> Result<Picos, String> {
     time(text, 1_000_000, 60 * SECOND_NS, "write a time from 1ms to 60s, such as 1s")
 }
 
-/// What a workload's requests are to a cache.
+/// Keys and sets of a workload whose requests go to a cache.
 pub(super) struct Defaults {
     pub(super) keys: Keys,
     pub(super) sets: f64,

@@ -24,7 +24,7 @@ fn rate(per_s: f64) -> String {
     Rate::per_second(rounded).map_or_else(|| "0/s".to_owned(), |rate| rate.to_string())
 }
 
-/// What will be done, before it is.
+/// The lines that say what will be done.
 pub(super) fn header(session: &Session, mode: Mode, seed: u64) -> String {
     let Session { network, connections, .. } = session;
     let sockets = match network {
@@ -39,11 +39,11 @@ pub(super) fn header(session: &Session, mode: Mode, seed: u64) -> String {
     };
     let spread: Vec<String> = WORKERS
         .iter()
-        .map(|&workers| format!("{} of {workers}", digits(unevenness(*connections, workers))))
+        .map(|&workers| format!("{} of {workers} workers", digits(unevenness(*connections, workers))))
         .collect();
     format!(
         "{} over {}, {connections} {sockets}; {}\n{pace}; seed {seed}; {} and {} before it\n\
-         a service that spreads {connections} {sockets} over workers by a hash gives its busiest worker {} times its share",
+         if a hash spreads these over workers of the service, the busiest one has on average this many times its share: {}",
         session.address,
         network.name(),
         session.workload_in_words(),
