@@ -17,8 +17,9 @@ use clap::Args;
 use miette::{IntoDiagnostic as _, miette};
 use nix::time::{ClockId, clock_gettime};
 
+use super::metrics::Served;
 use super::options::Common;
-use super::running::{Offer, Served, serve};
+use super::running::{Offer, serve};
 use crate::global::Global;
 
 #[derive(Args, Debug)]
@@ -142,7 +143,7 @@ impl caudal_net::Service for Cache {
     }
 }
 
-/// What `stats` says of the sockets.
+/// The counts of the sockets, for the command `stats`.
 struct Sockets {
     served: Served,
     workers: usize,

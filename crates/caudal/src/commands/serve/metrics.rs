@@ -3,21 +3,24 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use caudal_net::Net;
 use caudal_observe::Export as _;
 use caudal_rt::Runtime;
 use miette::miette;
 use tiny_http::{Header, Response, Server};
 
-use super::running::Served;
-
 /// How long a wait for a request may keep the thread from its end.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// The port, before there is anything to say.
+/// The sockets of a service that is being served. Parts of the program that are made before the sockets hold it, and it is set when these are
+/// bound.
+pub(super) type Served = Arc<OnceLock<Net>>;
+
+/// The bound port, before the runtime has started.
 pub(super) struct Metrics(Server);
 
 /// The thread that answers; dropping it ends the thread.

@@ -2,8 +2,8 @@
 //! call [`serve`] once; it returns when SIGTERM, SIGINT or SIGHUP has come and everything that was accepted is answered.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use caudal_net::{Counts, Net, Service};
@@ -12,16 +12,13 @@ use caudal_rt::{Builder, Shutdown};
 use miette::{IntoDiagnostic as _, miette};
 use serde_json::json;
 
-use super::metrics::Metrics;
+use super::metrics::{Metrics, Served};
 use super::options::Common;
 use crate::exit::Failure;
 use crate::global::Global;
 
 /// How often it is asked whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-
-/// The sockets of a service that is being served, for those that were made before them.
-pub(super) type Served = Arc<OnceLock<Net>>;
 
 /// A service with the limits of its messages.
 pub(super) struct Offer<S> {
@@ -98,7 +95,7 @@ fn say(name: &str, net: &Net, workers: usize, policy: &str, global: &Global) {
     outln!("watch it: caudal top {}", std::process::id());
 }
 
-/// What the sockets have brought and lost, in a line.
+/// A line with the counts of the sockets: requests, answers and losses.
 fn ended(counts: &Counts) -> String {
     let all: Vec<String> = counts
         .all()

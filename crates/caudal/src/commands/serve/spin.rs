@@ -13,8 +13,9 @@ use clap::Args;
 use miette::{IntoDiagnostic as _, miette};
 
 use super::super::arrives::Arrives;
+use super::metrics::Served;
 use super::options::Common;
-use super::running::{Offer, Served, serve};
+use super::running::{Offer, serve};
 use crate::global::Global;
 
 #[derive(Args, Debug)]
