@@ -1,4 +1,4 @@
-//! M/M/16 as one line of JSON. The script `benches/peers/run` starts `caudal-bench peer`, which calls [`line`] once, and compares the line with
+//! M/M/16 as one line of JSON. The script `benches/peers/run` starts `caudal-bench peer`, which calls [`line()`] once, and compares the line with
 //! those of other simulators. Runs on the calling thread.
 
 use serde_json::{Value, json};
