@@ -90,7 +90,7 @@ fn wrong(costs: &Costs, table: &Node) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether the cost of `key` is a time above [`COST_MAX`](crate::COST_MAX).
+/// Whether the cost of `key` is a time above [`COST_MAX`](crate::coherence::COST_MAX).
 fn is_long(table: &Node, key: &str) -> bool {
     let text = table.get(key.trim_start_matches("costs.")).map(|node| &node.value);
     let Some(Value::Text(text)) = text else { return false };
