@@ -1,10 +1,11 @@
 //===- Report.h - Where probes went, and what was left alone ------------------------------------------------------===//
 //
-// Writes which functions got probes, and which did not and why, as JSON lines. Called by Pass.cpp, Bounded.cpp and
-// Sections.cpp, with the option `report`.
+// Writes which functions got probes, and which did not and why, as JSON lines. Pass.cpp makes one report for a module and notes functions
+// that are left alone and plans before they are inserted; Bounded.cpp notes what the verifier found, Sections.cpp notes thread-locals and sections.
+// At the end of the module, Pass.cpp has it written, if the option `report` names a file.
 //
-// JSON lines, one for each function that got probes or was left alone, appended to the file that the option `report`
-// names: compilers run side by side write to one file, a line at a time.
+// A line for each function that got probes or was left alone is appended to that file. Compilers that run at the same time may write to
+// one file, a line at a time.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_REPORT_H
@@ -17,16 +18,17 @@
 
 namespace caudal {
 
+/// The report about one module.
 class Report {
 public:
   Report(const llvm::Module &module, const Options &options) : module_(module), options_(options) {}
 
   bool isWanted() const { return !options_.report.empty(); }
-  /// Before insertion: afterwards the plan's loops are gone.
+  /// The plan of `function`. To be called before its insertion, because the plan's loops are gone afterwards.
   void planned(const llvm::Function &function, const Plan &plan);
   void verified(const llvm::Function &function, const Verified &verified);
   void leftAlone(const llvm::Function &function, llvm::StringRef why);
-  /// Something about `function` that a reader has to know: `event`, which names `what`.
+  /// Something about `function` that a reader has to know: the kind `event`, about the symbol `what`.
   void note(const llvm::Function &function, llvm::StringRef event, llvm::StringRef what, const llvm::DebugLoc &at);
   /// Calls that are sections, or go to a wrapper, by the linker's name.
   void sections(const llvm::StringMap<int64_t> &calls);

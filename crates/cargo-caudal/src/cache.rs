@@ -3,14 +3,15 @@
 //! cache directory.
 //!
 //! ```text
-//!  <cache>/cargo-<hash>/modules-program    what links before this one have had compiled, and the pass ran on
-//!                       link-XXXXXX        for this link: the same files; the linker adds what is not there yet
-//!                                          the report says that the pass ran: what was added goes over to modules-program
+//!  <cache>/cargo-<hash>/modules-program    modules that earlier links have compiled with the pass
+//!                       link-XXXXXX        for this link: the same files; the linker adds modules that are missing
+//!                                          if the report says that the pass ran, the added ones move to modules-program
 //! ```
 //!
-//! The hash is of the plugin, its options and its list, and shared objects have a directory of their own, for their code reaches the
-//! thread's lines otherwise: all in one is of the same pass. A link whose list is another by now keeps nothing. A link that fails, or is killed, or on whose modules the pass did not run,
-//! leaves nothing behind that another would take. Links side by side see nothing of each other.
+//! The hash is of the plugin, its options and its list of exclusions, so all modules of a directory were compiled by the same pass. Shared objects
+//! have a directory of their own, because their code reaches the thread's lines in another way. A link whose list has changed meanwhile keeps
+//! nothing. A link that fails, is killed, or whose modules the pass did not see, leaves nothing that another link would take. Links that run at the
+//! same time do not see each other's files.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

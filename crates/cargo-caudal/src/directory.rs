@@ -1,5 +1,5 @@
-//! The directory that stands in rustc's flags: its name is a hash of all that links depend on, so that a change makes cargo build anew.
-//! The program's `main` makes it before it calls cargo, and `link` reads its options there. It writes that directory.
+//! A directory with the settings of links, whose path stands in rustc's flags. Its name is a hash of everything that a link depends on, so that a
+//! change makes cargo build anew. The program's `main` makes and fills it before it calls cargo; `link` reads the options there at each link.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,9 +13,9 @@ use crate::error::Error;
 
 /// The name by which rustc calls this program. It says that the program takes clang's arguments.
 pub(crate) const LINKER: &str = "caudal-clang";
-/// The file with our options for it, as a response file.
+/// The file with the linker's options, as a response file.
 pub(crate) const OPTIONS: &str = "link.rsp";
-/// Name of the variable that holds the file that a `cargo caudal --probe-report` above us reads afterwards.
+/// Name of the variable with the path of the report file, which `cargo caudal --probe-report` sets, and reads after the build.
 pub(crate) const REPORT_VARIABLE: &str = "CAUDAL_LINK_REPORT";
 /// The file with the list of exclusions as it was when the hash was made.
 pub(crate) const LIST: &str = "list";
@@ -68,7 +68,7 @@ fn options(own: &Own, plugin: &Plugin, clang: &Tool, lld: &Tool) -> Vec<OsString
     words
 }
 
-/// Fills the directory; the file that is written last says that all is there. Calls side by side write the same.
+/// Fills the directory; the file that is written last shows that the directory is complete. Builds that run at the same time write the same files.
 fn fill(path: &Path, program: &Path, options: &[OsString], list: Option<&[u8]>) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(|source| Error::Cache { path: path.to_owned(), source })?;
     let linker = path.join(LINKER);

@@ -1,4 +1,4 @@
-//! Everything that can keep `cargo caudal` from its work, and what would be right.
+//! The errors of `cargo caudal`, each with the way to mend it. `main` and `link` print them by [`complain`] and end with its exit code.
 
 use std::io;
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ fn counted(modules: usize) -> String {
     if modules == 1 { "a module".to_owned() } else { format!("{modules} modules") }
 }
 
-/// Says an error and what would be right; bad input, as everywhere in `caudal`.
+/// Prints an error and the way to mend it on stderr. Returns the exit code for bad input, the same as that of the command `caudal`.
 pub(crate) fn complain(name: &str, error: &Error) -> ExitCode {
     say_error(name, error, &error.help())
 }

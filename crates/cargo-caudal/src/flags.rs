@@ -5,17 +5,17 @@ use std::process::Command;
 use crate::cargo_config::{Configuration, Kind};
 use crate::error::Error;
 
-/// Cargo's separator in variables with `ENCODED` in their names: flags with blanks in them stay one.
+/// Cargo's separator in variables with `ENCODED` in their names, by which a flag with blanks stays one flag.
 const SEPARATOR: char = '\x1f';
 
-/// Where a kind of flags of the user's comes from, in cargo's order: the first of these is all that cargo takes.
+/// The source of the user's flags of one kind, in cargo's order. Cargo takes only the first source that exists.
 #[derive(Debug, PartialEq, Eq)]
 enum Source {
     /// `CARGO_ENCODED_RUSTFLAGS`, or `RUSTFLAGS` in that form.
     Variable(String),
-    /// The configuration's key whose list ours are joined to.
+    /// The configuration's key with a list, to which our flags are joined.
     List(String),
-    /// The key that has a string, which ours replaces.
+    /// The configuration's key with a string, and that string: our string replaces it.
     Text(String, String),
 }
 
@@ -32,10 +32,10 @@ impl Flags {
         Ok(Flags { rustc: source("rustflags")?, rustdoc: source("rustdocflags")? })
     }
 
-    /// Has cargo use the user's flags and `ours`.
+    /// Makes cargo use the user's flags and `ours`.
     ///
     /// # Errors
-    /// The user's are one string, in which a flag of ours with a blank in it would be two.
+    /// If the user's flags are one string and one of `ours` has a blank in it, because it would become two flags in that string.
     pub(crate) fn append(&self, ours: &[String], cargo: &mut Command) -> Result<(), Error> {
         append("CARGO_ENCODED_RUSTFLAGS", &self.rustc, ours, cargo)?;
         append("CARGO_ENCODED_RUSTDOCFLAGS", &self.rustdoc, ours, cargo)
@@ -47,7 +47,7 @@ fn source(key: &str, target: &str, configuration: &Configuration) -> Result<Sour
     if let Ok(encoded) = std::env::var(format!("CARGO_ENCODED_{upper}")) {
         return Ok(Source::Variable(encoded));
     }
-    // An empty one counts as well: cargo then looks at no configuration.
+    // An empty variable counts as well: cargo then does not read the configuration.
     if let Ok(plain) = std::env::var(upper) {
         return Ok(Source::Variable(encoded(plain.split_whitespace())));
     }

@@ -1,6 +1,6 @@
-//! The notes on libraries that others link or load: rustc makes static ones without a linker, so no pass has seen what is in them; shared
-//! ones leave the names of the probe library to the program. The program's `main` prints the notes when cargo is done. It reads the
-//! libraries that were built.
+//! Notes on built libraries that other programs link or load. rustc makes a static library without a linker, so the pass has not seen its code;
+//! a shared library leaves the symbols of the probe library to the program that loads it. The program's `main` prints the notes when cargo
+//! has succeeded. Calls `cargo metadata` and reads the libraries.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::archive;
 use crate::arguments::Arguments;
 
-/// Notes on the libraries of a build that succeeded, a line each; none on what can not be found out.
+/// Notes on the libraries of a build that succeeded, a line each. A library of which nothing can be found out gets none.
 pub(crate) fn notes(arguments: &Arguments, target: &str) -> Vec<String> {
     let Some(metadata) = metadata(arguments) else { return Vec::new() };
     let Some(directory) = arguments.value("--target-dir").or(metadata["target_directory"].as_str()) else {
@@ -51,7 +51,7 @@ fn metadata(arguments: &Arguments) -> Option<Value> {
     serde_json::from_slice(&output.stdout).ok()
 }
 
-/// Names of what is built as a library of this kind.
+/// Names of the targets that are built as a library of this kind.
 fn libraries<'a>(metadata: &'a Value, kind: &'a str) -> impl Iterator<Item = String> + 'a {
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let targets = packages.flat_map(|package| package["targets"].as_array().into_iter().flatten());

@@ -68,7 +68,7 @@ fn setting(own: &Own, call: &Call, place: &Place, report: &Path) -> Result<Setti
     Ok(Setting { cxx: false, compile: None, link, library, archive: Archive::Whole, shown: None })
 }
 
-/// Whether all that went into the link can have had the pass, and whether it ran (`has_pass`).
+/// Checks that the pass ran (`has_pass`), and that it has seen all that went into the link.
 fn check(words: &[OsString], has_pass: bool) -> Result<(), Error> {
     let files = words.iter().map(Path::new).filter(|file| !is_of_toolchain(file));
     let modules: Vec<_> = files.flat_map(archive::modules).collect();
@@ -86,7 +86,7 @@ fn check(words: &[OsString], has_pass: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// The standard library comes as machine code; `--fat` takes its bitcode instead.
+/// Whether the file belongs to the toolchain: its standard library is machine code. `--fat` takes its bitcode instead.
 fn is_of_toolchain(file: &Path) -> bool {
     file.components().any(|part| part.as_os_str() == "rustlib")
 }
@@ -96,7 +96,7 @@ fn output(words: &[OsString]) -> PathBuf {
     name.map(PathBuf::from).unwrap_or_default()
 }
 
-/// The whole report in one write: links run side by side.
+/// Appends the whole report to the file of the build in one write, because links run at the same time.
 fn hand_on(own: &Own, report: &[u8]) -> Result<(), Error> {
     let file = match &own.probes.report {
         Report::Lines(file) => Some(file.clone()),

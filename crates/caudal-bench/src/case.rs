@@ -1,5 +1,5 @@
 //! The cases that are simulated: the systems of the table, at any size and load.
-//! All rows about speed and memory take theirs from here.
+//! The rows about speed, memory and counts make their cases here before they run. A case runs on the calling thread.
 
 use caudal_config::{Costs, Pools, System};
 use caudal_policy::Picos;

@@ -1,5 +1,5 @@
-//! Runs in processes of their own: long runs whose memory counts, runs under valgrind, clean builds.
-//! Rows about memory and counts call it.
+//! Runs in processes of their own: long runs whose memory is measured, runs under valgrind, clean builds. `caudal-bench` calls [`memory`] and
+//! [`clean_build`] for their rows, and `count` starts one process for each case; the started process is this program, and calls [`run`].
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -26,7 +26,7 @@ pub(crate) enum ChildError {
     NoCase(String, String),
 }
 
-/// Key of the limit, where a case is asked for.
+/// The key of the limit, which is given instead of the key of a case.
 pub(crate) const LIMIT: &str = "limit";
 
 /// The report of a run in a process of its own.
@@ -41,7 +41,7 @@ pub(crate) struct Report {
     pub(crate) wall_s: f64,
 }
 
-/// The case of that key.
+/// The case with this key.
 pub(crate) fn find(key: &str) -> Result<Case, ChildError> {
     let cases = Case::all();
     let keys: Vec<String> = cases.iter().map(|case| case.key.clone()).collect();
@@ -49,7 +49,7 @@ pub(crate) fn find(key: &str) -> Result<Case, ChildError> {
     cases.into_iter().find(|case| case.key == key).ok_or_else(missing)
 }
 
-/// Runs a case here, once.
+/// Runs a case in this process, once.
 pub(crate) fn run(key: &str, requests: u64, seed: u64) -> Result<Report, ChildError> {
     let (end_ps, arrived, took) = if key == LIMIT {
         let service = Case::single_queue(limit::SERVERS as u32, 0.8).service;
@@ -77,7 +77,7 @@ pub(crate) fn output(command: &mut Command) -> Result<(String, String), ChildErr
     Ok((text(done.stdout), text(done.stderr)))
 }
 
-/// This program, told to run a case.
+/// The arguments with which this program runs a case.
 pub(crate) fn arguments(key: &str, requests: u64, seed: u64) -> [String; 6] {
     let number = |number: u64| number.to_string();
     ["run", key, "--requests", &number(requests), "--seed", &number(seed)].map(str::to_owned)
@@ -94,7 +94,7 @@ pub(crate) fn this_program() -> Result<std::path::PathBuf, ChildError> {
     std::env::current_exe().map_err(|error| ChildError::Start("caudal-bench".to_owned(), error))
 }
 
-/// Memory of a run of so many requests.
+/// The row about the memory of a run of `requests` requests.
 pub(crate) fn memory(requests: u64, seed: u64) -> Result<Row, ChildError> {
     let mut command = Command::new(this_program()?);
     let (stdout, _) = output(command.args(arguments("single-queue-16-0.8", requests, seed)))?;
@@ -116,7 +116,7 @@ pub(crate) fn memory(requests: u64, seed: u64) -> Result<Row, ChildError> {
     })
 }
 
-/// Time of a clean release build of the `caudal` command, on all cores.
+/// The row about the time of a clean release build of the `caudal` command, on all cores.
 pub(crate) fn clean_build() -> Result<Row, ChildError> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = tempfile::tempdir().map_err(|error| ChildError::Start("mktemp".to_owned(), error))?;

@@ -1,5 +1,5 @@
-//! The rows about `caudal lanes`: how long a search for cutoffs takes, with start and winner as precise as they are asked.
-//! `caudal-bench` runs them among the others.
+//! The rows about `caudal lanes`: how long a search for cutoffs takes until start and winner are as precise as was asked. `caudal-bench`
+//! calls [`searches`] when its table has this group; it uses two threads.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -21,7 +21,7 @@ const WORKLOADS: [(&str, &str); 3] = [
 /// The budget of `caudal lanes`, in seconds.
 const BUDGET_S: f64 = 10.0;
 
-/// 8 servers, load 0.7, the shortest p99, at no cost of a preemption.
+/// The question: 8 servers, load 0.7, the shortest p99, preemptions that cost nothing.
 fn question(service: &str, quick: bool) -> LanesQuestion {
     let text = format!("[workload]\nservice = {service}\n[system]\ncores = 8");
     let file = File::parse(&text, "bench.toml").expect("the workloads of the bench are right");
@@ -60,7 +60,7 @@ fn row(name: &str, question: &LanesQuestion) -> Row {
         cpu_s = process_cpu_s() - before_s;
     });
     let answer = answer.expect("nobody stops it, and the questions of the bench can be asked");
-    // What is not as precise as was asked is no search that ended.
+    // A search that ended before its answer was as precise as asked has no time.
     let value = if precise(&answer) { wall_s } else { f64::NAN };
     Row {
         work: format!("cutoff search, 8 servers, load 0.7, {name}"),
@@ -78,7 +78,7 @@ fn row(name: &str, question: &LanesQuestion) -> Row {
     }
 }
 
-/// Are start and winner known to 5 % at 95 %?
+/// Whether start and winner are known to 5 %, at a confidence of 95 %.
 fn precise(answer: &LanesAnswer) -> bool {
     let judged = || answer.judged.iter().take(2);
     judged().count() == 2 && judged().all(|judged| judged.target.relative_half_width() <= 0.05)

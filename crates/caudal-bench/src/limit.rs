@@ -1,8 +1,8 @@
-//! The limit that the engine is held against: the fastest event loop that we could write by hand for one
-//! thing alone, M/M/16 with one FCFS queue, with the same requests in and the same statistics out.
-//! The rows about speed run it in turns with the engine, and state the engine's share of it.
+//! The limit with which the engine is compared: the fastest event loop that we could write by hand for a single
+//! system, M/M/16 with one FCFS queue, with the same requests in and the same statistics out.
+//! The rows about speed call [`simulate`] in turns with the engine, on one thread, and state the engine's speed as a share of the limit's.
 //!
-//! What makes it fast is what an engine for any policy can not assume:
+//! It is fast because it assumes things that an engine for any policy can not assume:
 //!
 //! * Nothing is known of a request but its arrival and its demand, and requests start in the order in which
 //!   they arrive. So the queue is a range of indices into the drawn requests, and no task is ever stored.
@@ -22,12 +22,12 @@
 //! the later of the arrival and the earliest free server) does without completions; it is faster, but no
 //! event loop: nothing that happens *at* a completion could be added to it.
 //!
-//! **The engine does not keep to that.** Where nobody watches one queue, first come first served, it takes the
-//! recursion, with the times at which servers are free in order in vectors (`engine/short_cuts/central` in `caudal-sim`), and
+//! **The engine does not go from event to event here.** For one queue, first come first served, without an observer, it takes the
+//! recursion, with the times at which servers become free in order in vectors (`engine/short_cuts/central` in `caudal-sim`). It
 //! is faster than this loop, although it also finds out how long requests wait behind long ones, and keeps accounts. So
-//! for this one system a figure above 1 says that going from event to event is what costs, not that the engine has no
-//! overhead: the same recursion without what only the engine accounts for would take four fifths of its time. Streams
-//! of requests and statistics are the same functions here and there.
+//! for this one system, a figure above 1 only says that going from event to event is expensive. It does not say that the engine has no
+//! overhead: the same recursion without the engine's accounts would take four fifths of its time. The streams
+//! of requests and the statistics are the same functions in both.
 //!
 //! # What was tried
 //!
@@ -65,7 +65,7 @@ const BATCH: usize = 256;
 const ID_BITS: u32 = SERVERS.trailing_zeros();
 const NEVER: u64 = u64::MAX;
 
-/// The statistics of the limit: all that the engine does about M/M/16.
+/// The statistics of the limit, which are those of the engine for M/M/16.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     /// Sojourn times of the measured requests, in ps.
@@ -203,7 +203,7 @@ struct ServersAndEvents {
 }
 
 impl ServersAndEvents {
-    /// All events up to the last drawn arrival.
+    /// Goes through all events up to the last drawn arrival.
     #[inline(never)]
     fn run(&mut self, ring: &mut Ring) {
         let mask = ring.arrival_ps.len() - 1;
@@ -259,7 +259,7 @@ impl WinnerTree {
         self.keys[1]
     }
 
-    /// Unrolled and without a branch; the remainders tell the compiler that no index is out of bounds.
+    /// Changes the completion of `server`. The loop is unrolled and has no branch; the remainders tell the compiler that no index is out of bounds.
     #[inline(always)]
     fn set(&mut self, server: usize, key: u64) {
         let keys = &mut self.keys;

@@ -1,5 +1,5 @@
-//! Facts about the machine that the bench needs: clocks, cores, memory.
-//! All rows use it.
+//! The machine: clocks, cores, memory. Every row reads the clocks here around its runs; [`describe`] stands above the table. Only
+//! [`on_all_cores`] changes anything: the affinity of its thread.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 /// Time that something took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Took {
-    /// CPU seconds of the thread: what others do on the machine counts only through shared caches.
+    /// CPU seconds of the thread. Other programs change them only through shared caches.
     pub(crate) cpu_s: f64,
     /// Seconds on the wall.
     pub(crate) wall_s: f64,
@@ -43,7 +43,7 @@ pub(crate) fn on_all_cores<T>(work: impl FnOnce() -> T) -> T {
     let before = sched_getaffinity(None);
     let mut all = CpuSet::new();
     (0..CpuSet::MAX_CPU).for_each(|cpu| all.set(cpu));
-    // Where this is not allowed, the table shows what comes of it.
+    // Where this is not allowed, the work stays on one core, and the figures of the table show it.
     let _ = sched_setaffinity(None, &all);
     let result = work();
     if let Ok(before) = before {
@@ -66,7 +66,7 @@ pub(crate) fn peak_memory_bytes() -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// The processor, and how busy it is: what a reader needs to judge the figures.
+/// The processor and how busy it is, by which a reader judges the figures.
 pub(crate) fn describe() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let about = read("/proc/cpuinfo");

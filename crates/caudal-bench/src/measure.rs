@@ -1,5 +1,5 @@
-//! Measurements in turn, so that they share the machine's bad minutes, and their summaries.
-//! Rows about speed call it.
+//! Measurements in turns, so that a bad minute of the machine hits all of them, and their summaries. The rows about speed call [`alternate`],
+//! which runs on the calling thread; all rows sum up their values as a [`Figure`].
 
 use caudal_stats::Median;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use crate::case::Case;
 use crate::limit;
 use crate::machine::{Took, timed};
 
-/// One of those that alternate.
+/// A program of those that alternate.
 pub(crate) enum Contender {
     /// The engine.
     Engine(Box<Case>),
@@ -25,12 +25,12 @@ pub(crate) struct Sample {
     took: Took,
 }
 
-/// By which clock.
+/// The clock of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     /// CPU time of the thread.
     Cpu,
-    /// The one on the wall.
+    /// The time on the wall.
     Wall,
 }
 
@@ -78,8 +78,8 @@ impl Contender {
     }
 }
 
-/// Rounds in which each contender runs once, one after the other, all with the seed of the round: a slow minute
-/// of the machine hits all of them. `[round][contender]`.
+/// Runs each contender once in each round, one after the other, all with the seed of the round, so that a slow minute
+/// of the machine hits all of them. The result is `[round][contender]`.
 pub(crate) fn alternate(contenders: &[Contender], rounds: u32, requests: u64, seed: u64) -> Vec<Vec<Sample>> {
     let round = |round: u32| {
         contenders.iter().map(|contender| contender.run(requests, seed + u64::from(round))).collect()
@@ -102,7 +102,7 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// Of at least one value.
+    /// The figure of at least one value.
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Figure {
         let values: Vec<f64> = values.into_iter().collect();
         let median = Median::of(&values).expect("a figure is of at least one number");

@@ -1,5 +1,5 @@
-//! M/M/16 as `benches/peers/run` asks for it: one line of JSON.
-//! That script compares it with other simulators; `caudal-bench peer` is this file alone.
+//! M/M/16 as one line of JSON. The script `benches/peers/run` starts `caudal-bench peer`, which calls [`line()`] once, and compares the line with
+//! those of other simulators. Runs on the calling thread.
 
 use serde_json::{Value, json};
 

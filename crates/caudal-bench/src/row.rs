@@ -1,12 +1,12 @@
-//! A row of the table: the figure that was measured and the one that was wanted.
-//! Every group of rows returns them.
+//! A row of the table: the figure that was measured and the one that was wanted. Every group of rows returns some when it has run, and
+//! `caudal-bench` prints all of them in the end, as a table or as JSON lines.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::measure::Figure;
 
-/// The bound that a figure is held against.
+/// The bound of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Target {
     AtLeast(f64),
@@ -18,9 +18,9 @@ pub(crate) enum Target {
 pub(crate) struct Row {
     pub(crate) work: String,
     pub(crate) unit: &'static str,
-    /// By CPU time, where the row is about time on one core.
+    /// The figure, by CPU time where the row is about time on one core.
     pub(crate) measured: Figure,
-    /// The same figure by the clock on the wall, where that is another one.
+    /// The same figure by the clock on the wall, where the row has both.
     pub(crate) wall: Option<Figure>,
     pub(crate) target: Target,
     /// The parts that the figure is made of.
@@ -28,7 +28,7 @@ pub(crate) struct Row {
 }
 
 impl Target {
-    /// By which part of the target `measured` falls short; `None` if it meets it. NaN meets nothing.
+    /// The share of the target by which `measured` falls short; `None` if it meets the target. NaN meets no target.
     pub(crate) fn short_by(self, measured: f64) -> Option<f64> {
         let short = match self {
             Target::AtLeast(least) => (least - measured) / least,
@@ -57,7 +57,7 @@ impl Row {
         }
     }
 
-    /// One object for machines.
+    /// The row as a JSON object.
     pub(crate) fn json(&self) -> Value {
         #[derive(Serialize)]
         struct Measured {
@@ -86,7 +86,7 @@ impl Row {
 
 const HEAD: [&str; 7] = ["work", "measured", "95 % interval", "by wall clock", "target", "verdict", ""];
 
-/// The table for people.
+/// Prints the table for people.
 pub(crate) fn print(rows: &[Row]) {
     let cells = |row: &Row| -> [String; 7] {
         let figure = |figure: &Figure| format!("{} {}", short(figure.value), row.unit);
@@ -105,7 +105,7 @@ pub(crate) fn print(rows: &[Row]) {
     print_aligned(&lines);
 }
 
-/// `4.80 - 5.36`; of a single run, nobody knows one.
+/// The interval as `4.80 - 5.36`; a single run has none.
 fn interval(figure: &Figure) -> String {
     if figure.min == figure.max {
         return "-".to_owned();
@@ -124,7 +124,7 @@ fn print_aligned<const N: usize>(lines: &[[String; N]]) {
     }
 }
 
-/// Three digits that matter.
+/// The value with three significant digits.
 pub(crate) fn short(value: f64) -> String {
     match value.abs() {
         size if size < 10.0 => format!("{value:.2}"),

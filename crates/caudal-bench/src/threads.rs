@@ -1,5 +1,5 @@
-//! The rows about two threads: a sweep such as a user would run, and policies of requests that fork side by side.
-//! `caudal-bench` runs them among the others, most of which take one core.
+//! The rows about two threads: a sweep such as a user would run, and three policies of requests that fork. `caudal-bench` calls them when its
+//! table has their groups; they run free on all cores, while most other rows take one.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -47,14 +47,14 @@ fn points(quick: bool) -> Vec<Point> {
 #[derive(Clone, Copy, Debug)]
 struct Run {
     wall_s: f64,
-    /// Of the calling thread.
+    /// CPU seconds of the calling thread.
     own_cpu_s: f64,
-    /// Of all threads.
+    /// CPU seconds of all threads.
     all_cpu_s: f64,
 }
 
 impl Run {
-    /// Of two threads, the one with more work.
+    /// CPU seconds of the thread with more work, if there are two.
     fn busier_cpu_s(self) -> f64 {
         self.own_cpu_s.max(self.all_cpu_s - self.own_cpu_s)
     }
@@ -75,11 +75,11 @@ fn run(points: &[Point], threads: usize) -> Run {
     }
 }
 
-/// Two threads against one, best of `rounds`: the shortest time of the one over the shortest of the other. A
-/// ratio within each round would pick the round in which the machine disturbed the one thread most.
+/// The speed of two threads over that of one: the shortest time of one thread in `rounds`, over the shortest time of two. The best
+/// ratio within a round would come from the round in which the machine disturbed the single thread most.
 ///
-/// Where others keep the cores busy, the clock on the wall says little about the program: what two cores of its
-/// own would give follows from CPU times, as the time of one thread over that of the busier of two.
+/// Where other programs keep the cores busy, the clock on the wall says little about the program. Then the CPU times say what two cores
+/// of its own would give: the time of one thread over the time of the busier one of two.
 pub(crate) fn two_threads(rounds: u32, quick: bool) -> Row {
     let points = points(quick);
     let mut runs = Vec::new();
@@ -120,7 +120,7 @@ requests = 50_000
 replications = 2
 "#;
 
-/// How long that takes by the clock on the wall, table and statistics included, best of `rounds`.
+/// The time of [`FORKS`] by the clock on the wall, table and statistics included, best of `rounds`.
 pub(crate) fn three_policies(rounds: u32) -> Row {
     let points = File::parse(FORKS, "forks.toml").and_then(|file| file.points());
     let points = points.expect("the file of the bench is right");

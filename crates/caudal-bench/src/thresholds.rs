@@ -1,5 +1,5 @@
 //! The rows about `caudal threshold`: how long the table of large-request thresholds takes, by CPU time.
-//! `caudal-bench` runs them among the others.
+//! `caudal-bench` calls [`tables`] when its table has this group. It runs on the calling thread.
 
 use caudal_policy::parallelism::thresholds::{Bin, Demand, Knowledge, Pileup};
 

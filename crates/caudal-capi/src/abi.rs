@@ -1,10 +1,10 @@
-//! Types that C sees, by the names that C sees. cbindgen makes `caudal/caudal.h` of them and of the functions in the files beside;
-//! those functions use them.
+//! The types of the C interface, by their names in C. The exported functions of the sibling files take and return them; cbindgen makes
+//! `caudal/caudal.h` of both. Only types and constants: nothing here runs.
 
 use std::ffi::{c_char, c_void};
 
-/// The version of what this header declares. Programs compare it with caudal_abi_version(): a library of another version has
-/// another meaning, or other structures. The shared library's name ends in it.
+/// The version of the interface that this header declares. Programs compare it with caudal_abi_version(): in a library of another version,
+/// functions may mean something else, or structures may differ. The name of the shared library ends in it.
 pub const CAUDAL_ABI_VERSION: u32 = 1;
 
 /// Bytes of a message, its terminating zero included.
@@ -17,11 +17,11 @@ pub const CAUDAL_FOREVER: u64 = u64::MAX;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum caudal_status {
-    /// It was done.
+    /// The call did what it says.
     CAUDAL_OK = 0,
     /// The request in which the caller runs has been cancelled: release what the handler holds, and return.
     CAUDAL_CANCELLED = 1,
-    /// The time was over first.
+    /// The time limit of the call passed first.
     CAUDAL_TIMED_OUT = 2,
     /// A null pointer, or a value out of its range.
     CAUDAL_ERROR_ARGUMENT = 3,
@@ -33,15 +33,15 @@ pub enum caudal_status {
     CAUDAL_ERROR_DESTROYED = 6,
     /// This process was forked from the one that has the runtime's threads.
     CAUDAL_ERROR_FORKED = 7,
-    /// A request must not wait inside of a critical section: end the section first.
+    /// A request must not wait in a critical section: end the section first.
     CAUDAL_ERROR_IN_SECTION = 8,
-    /// A request must not make this call: it would wait for the end of itself.
+    /// A request must not make this call: it would wait for its own end.
     CAUDAL_ERROR_IN_REQUEST = 9,
     /// Only a request may make this call.
     CAUDAL_ERROR_NOT_IN_REQUEST = 10,
     /// Another thread or request is using the object.
     CAUDAL_ERROR_BUSY = 11,
-    /// The runtime has as many classes as it can have: let several kinds of requests share one.
+    /// The runtime has the largest number of classes already: let several kinds of requests share one.
     CAUDAL_ERROR_CLASSES = 12,
     /// The policy's file cannot be read, or is refused; the message says where and why.
     CAUDAL_ERROR_POLICY = 13,
@@ -63,7 +63,7 @@ pub enum caudal_outcome {
     CAUDAL_OUTCOME_RETURNED = 1,
     /// Its handler called caudal_fail().
     CAUDAL_OUTCOME_FAILED = 2,
-    /// It was cancelled: before it started, or a call told its handler so.
+    /// It was cancelled before it started, or a call answered CAUDAL_CANCELLED to its handler.
     CAUDAL_OUTCOME_CANCELLED = 3,
     /// It had not started by its deadline.
     CAUDAL_OUTCOME_EXPIRED = 4,
@@ -73,13 +73,13 @@ pub enum caudal_outcome {
     CAUDAL_OUTCOME_STOPPED = 6,
 }
 
-/// The kind of a shutdown: what becomes of requests that have not ended.
+/// The kind of a shutdown: the treatment of requests that have not ended.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum caudal_shutdown {
-    /// It lets all that were accepted end.
+    /// All accepted requests run to their end.
     CAUDAL_SHUTDOWN_DRAIN = 0,
-    /// It ends those that have not started, and cancels the others.
+    /// Requests that have not started end at once, and the others are cancelled.
     CAUDAL_SHUTDOWN_CANCEL = 1,
 }
 
@@ -87,9 +87,9 @@ pub enum caudal_shutdown {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum caudal_pinning {
-    /// Each has a core of its own, of those that the process may use.
+    /// Each thread has a core of its own, one of those that the process may use.
     CAUDAL_PINNING_CORES = 0,
-    /// Where the operating system puts them; more workers than cores are allowed then. For tests.
+    /// The operating system chooses the cores; more workers than cores are allowed then. For tests.
     CAUDAL_PINNING_NONE = 1,
 }
 
@@ -120,7 +120,7 @@ pub enum caudal_on_overflow {
 pub enum caudal_on_stuck {
     /// A line on stderr names its class; one a second at most.
     CAUDAL_ON_STUCK_REPORT = 0,
-    /// As well, the functions that the handler is in. For that its thread gets a signal, the highest real-time signal without a
+    /// The line, and the functions that the handler is in. To find these, its thread gets a signal, the highest real-time signal without a
     /// handler: system calls that never restart, such as poll(), then answer EINTR.
     CAUDAL_ON_STUCK_DUMP = 1,
 }
@@ -134,10 +134,10 @@ pub type caudal_handler = Option<unsafe extern "C-unwind" fn(argument: *mut c_vo
 
 /// Hears how a request ended, once.
 ///
-/// For a request that ran, it is called on the request's coroutine, after its handler has returned and before anybody who waits is
-/// told, and may do what a handler may. For one that ended before it started, on the thread that ended it (in caudal_cancel(), in a
-/// shutdown, or a worker): it must neither wait nor take long. A waiter is told afterwards, unless a request has cancelled it: then
-/// before. For an abandoned one it is not called: its stack is lost.
+/// For a request that ran, it is called on the request's coroutine, after the handler has returned and before caudal_wait() returns; it may
+/// do what a handler may. For a request that ended before it started, it is called on the thread that ended the request (in caudal_cancel(),
+/// in a shutdown, or a worker), and must neither wait nor take long; caudal_wait() returns afterwards, unless another request has cancelled
+/// this one: then before. For an abandoned request it is not called, because the stack is lost.
 pub type caudal_completion =
     Option<unsafe extern "C-unwind" fn(argument: *mut c_void, outcome: caudal_outcome)>;
 
@@ -173,12 +173,12 @@ pub struct caudal_options {
     pub queue_of_worker: u64,
     /// Requests that wait for the dispatcher at most, a power of two; default 16,384.
     pub queue_of_dispatcher: u64,
-    /// Nanoseconds for which everybody has to have been idle before the threads sleep; default 1 ms; CAUDAL_FOREVER: they never
-    /// do.
+    /// Nanoseconds for which all threads have to have been idle before they sleep; default 1 ms; CAUDAL_FOREVER: they never
+    /// sleep.
     pub spin_ns: u64,
     /// A handler that keeps its worker for so many nanoseconds after its quantum is reported as stuck; default 10 ms.
     pub stuck_after_ns: u64,
-    /// How long a shutdown waits for requests before it cancels them, and then before it gives them up; default 10 s.
+    /// Nanoseconds that a shutdown waits for requests before it cancels them, and then again before it gives them up; default 10 s.
     pub shutdown_bound_ns: u64,
     /// Seed of the policies' random draws; default 1.
     pub seed: u64,
@@ -195,19 +195,19 @@ pub struct caudal_options {
     pub worker_context: *mut c_void,
 }
 
-/// Called on a worker's thread when that begins or ends. It must neither wait nor unwind.
+/// Called on a worker's thread when the thread begins or ends. It must neither wait nor unwind.
 pub type caudal_worker_hook = Option<unsafe extern "C" fn(context: *mut c_void, worker: u32)>;
 
 /// Functions that take and put back a place of the thread when the thread goes from one request to another. See caudal_carry().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct caudal_carry_hooks {
-    /// The request gives its worker back: moves what it has in the place to `state`, 64 bytes of the request's own, aligned to 16, and
-    /// leaves in the place what a new request is to find.
+    /// Called when the request gives its worker back: moves the request's value from the place to `state`, 64 bytes of the request's own,
+    /// aligned to 16, and puts into the place the value that a new request is to find.
     pub leave: Option<unsafe extern "C" fn(context: *mut c_void, state: *mut c_void)>,
-    /// The request goes on, maybe on another thread if it is migratable: puts back what `leave` has moved to `state`.
+    /// Called when the request goes on, maybe on another thread if it is migratable: puts the value back that `leave` has moved to `state`.
     pub enter: Option<unsafe extern "C" fn(context: *mut c_void, state: *mut c_void)>,
-    /// A request is about to begin: makes the place what it is to find.
+    /// Called before a request begins: puts the value into the place that a new request is to find.
     pub begin: Option<unsafe extern "C" fn(context: *mut c_void)>,
     /// The functions' first argument.
     pub context: *mut c_void,
@@ -217,9 +217,10 @@ pub struct caudal_carry_hooks {
 pub type caudal_stack_entering =
     Option<unsafe extern "C" fn(context: *mut c_void, low: *mut c_void, high: *mut c_void)>;
 
-/// Hears of a coroutine's stack: its lowest address that is in use, and the end of it. Of one that `runs`, these are what it had in use when
-/// it last went on, and its thread's stack pointer says the rest; or the thread is about to switch to it, or has just switched away, is on its
-/// own stack, and these are all that the coroutine has. So a collector scans these addresses of each, and every thread from its stack pointer.
+/// Called with a coroutine's stack: `low`, the lowest address that is in use, and `high`, the end of the stack. If the coroutine `runs`, `low`
+/// is from the time when it last went on. Then either its thread is on this stack, and the thread's stack pointer says what is in use now; or
+/// the thread is on its own stack, about to switch to the coroutine or just back from it, and `low` is still right. So a collector scans
+/// the addresses from `low` to `high` of each coroutine, and every thread from its stack pointer.
 pub type caudal_stack_visitor =
     Option<unsafe extern "C" fn(context: *mut c_void, low: *mut c_void, high: *mut c_void, runs: i32)>;
 

@@ -1,5 +1,6 @@
-//! The boundary between C and Rust: no panic goes out, no null pointer and no unknown structure comes in. The exported functions
-//! of the files beside run inside of [`call`].
+//! The boundary between C and Rust: no panic goes out, no null pointer and no unknown structure comes in. The exported functions of the
+//! sibling files run their bodies in [`call`], at each call from C, on the caller's thread (`caudal_each_stack` alone does not), and read and
+//! write the program's memory by the other functions here. Nothing here keeps any state.
 
 use std::any::Any;
 use std::ffi::{CStr, c_char, c_void};
@@ -15,7 +16,8 @@ use crate::job;
 /// The result of a call: nothing, or why it failed.
 pub(crate) type Answer = Result<(), caudal_status>;
 
-/// Runs a call; what it panics with stays here.
+/// Runs the body of an exported function. A panic in it becomes a status. If the status is that the request was cancelled, this is noted
+/// for the end of the request.
 pub(crate) fn call(body: impl FnOnce() -> Answer) -> caudal_status {
     let status = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => CAUDAL_OK,
@@ -28,13 +30,14 @@ pub(crate) fn call(body: impl FnOnce() -> Answer) -> caudal_status {
     status
 }
 
-/// The runtime unwinds a cancelled request without a text; everything else is a fault, of which its panic hook has told.
+/// The status for a panic: cancelled, if the runtime unwinds a cancelled request, which it does without a text; else an internal error. The
+/// panic hook has printed a text already.
 fn status_of(payload: &(dyn Any + Send)) -> caudal_status {
     let is_text = payload.is::<&str>() || payload.is::<String>();
     if !is_text && raw::is_cancelled() { CAUDAL_CANCELLED } else { CAUDAL_ERROR_INTERNAL }
 }
 
-/// A request must not wait where a yield is forbidden.
+/// An error if the caller is a request in a critical section: it must not wait there.
 pub(crate) fn may_wait() -> Answer {
     match raw::is_in_request() && caudal_probe::critical_depth() & caudal_probe::SECTIONS != 0 {
         true => Err(CAUDAL_ERROR_IN_SECTION),

@@ -1,4 +1,5 @@
-//! Functions that a handler in C calls to let other requests run: yield, sleep, ask for cancellation.
+//! Functions that a handler in C calls while it runs: yield, sleep, ask whether its request was cancelled, and whether it is in a request at
+//! all. Any other thread may call them, too; it then yields or sleeps as a thread.
 
 use std::time::Duration;
 
@@ -30,8 +31,9 @@ pub extern "C" fn caudal_sleep(ns: u64) -> caudal_status {
     })
 }
 
-/// Has the request in which the caller runs been cancelled? Then CAUDAL_CANCELLED, else CAUDAL_OK, also outside of requests. A
-/// handler that is told so and returns has been cancelled; one that never asks, and never waits, has returned.
+/// Has the request in which the caller runs been cancelled? Then CAUDAL_CANCELLED, else CAUDAL_OK, also outside of requests. If a
+/// handler got this answer and returns, its request ends as CAUDAL_OUTCOME_CANCELLED; if it never asks and never waits, the request ends as
+/// CAUDAL_OUTCOME_RETURNED, although it was cancelled.
 ///
 /// Threads: any.
 #[unsafe(no_mangle)]

@@ -1,5 +1,6 @@
-//! A C handler as a request of the runtime, and the state that is kept of it while it runs. `request.rs` submits it, the runtime runs it, and
-//! `inside.rs` and `locks.rs` ask it for the request that calls them.
+//! A C handler as a request of the runtime, and the state that is kept of it while it runs. `request.rs` submits a [`Job`]; a worker of the
+//! runtime calls [`Job::run`] once, on the request's coroutine, or drops a job that never ran. While the handler runs, the exported functions
+//! find its state by the coroutine's word: `boundary.rs` notes cancellations, `locks.rs` asks who the caller is.
 //!
 //! ```text
 //!  the coroutine's stack              the coroutine's word (caudal_rt::raw::slot)
@@ -12,8 +13,8 @@
 //!  +--------------------------+
 //! ```
 //!
-//! The handler says what becomes of its request through [`Running`]: [`note_cancellation`] when a call has told it that it was
-//! cancelled, [`fail`] when it gives up. Only after it has returned does [`Job::run`] unwind, with nothing but Rust frames left.
+//! [`Running`] says how the request will end: [`note_cancellation`] writes there when a call has answered the handler that the request was
+//! cancelled, [`fail`] when the handler gives up. Only after the handler has returned does [`Job::run`] unwind, when only Rust frames are left.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -46,7 +47,7 @@ struct Running {
 }
 
 impl Job {
-    /// The request's life.
+    /// Runs the handler and then the completion, and ends the request with its outcome.
     pub(crate) fn run(mut self) {
         let running = Running { noticed: Cell::new(false), failure: RefCell::default() };
         let outer = raw::set_slot(std::ptr::from_ref(&running).cast_mut().cast());
@@ -75,7 +76,7 @@ impl Job {
 }
 
 impl Drop for Job {
-    /// A job that is dropped by the runtime never ran; one that is dropped otherwise was not accepted, or has ended.
+    /// If the runtime drops the job, it never ran: the completion is called with the reason. Otherwise it was not accepted, or has ended.
     fn drop(&mut self) {
         if let Some(why) = raw::why_dropped() {
             self.complete(why.into());
@@ -99,7 +100,7 @@ impl Running {
     }
 }
 
-/// A number that is the caller's alone for as long as it runs: its request's, outside of requests its thread's. Never 0.
+/// A number of the caller that nobody else has while it runs: of its request, or outside of requests of its thread. Never 0.
 pub(crate) fn identity() -> usize {
     thread_local! {
         static THREAD: u8 = const { 0 };
@@ -110,7 +111,7 @@ pub(crate) fn identity() -> usize {
     }
 }
 
-/// A call is about to answer that the request was cancelled.
+/// Notes that a call is about to answer that the caller's request was cancelled.
 #[cold]
 pub(crate) fn note_cancellation() {
     if let Some(running) = Running::of_caller() {
@@ -118,7 +119,7 @@ pub(crate) fn note_cancellation() {
     }
 }
 
-/// The caller's request has failed, for this reason; the last one counts.
+/// Notes that the caller's request has failed, and why; the last reason counts.
 pub(crate) fn fail(message: String) -> Result<(), caudal_status> {
     let running = Running::of_caller().ok_or(CAUDAL_ERROR_NOT_IN_REQUEST)?;
     running.failure.replace(Some(message));
@@ -138,8 +139,8 @@ impl From<Ending> for caudal_outcome {
     }
 }
 
-/// Ends the process when it is dropped by unwinding. Rust cannot catch other languages' exceptions, and what a forced unwinding
-/// (`pthread_exit`) would leave behind is a worker without its thread.
+/// Ends the process when it is dropped by unwinding. Rust cannot catch other languages' exceptions, and a forced unwinding
+/// (`pthread_exit`) would leave a worker without its thread.
 struct AbortOnUnwind(&'static str);
 
 impl AbortOnUnwind {

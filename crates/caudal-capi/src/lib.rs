@@ -1,14 +1,14 @@
 //! The runtime for C and C++: what `caudal/caudal.h` declares.
 //!
-//! The header is made from these sources by cbindgen and checked in; a test says when it is stale. What a function does, who owns
-//! what and which thread may call it stands at the function, and so in the header.
+//! The header is made from these sources by cbindgen and checked in; a test fails when it is stale. The comment of each function says
+//! what it does, who owns what and which thread may call it; the header repeats it.
 //!
 //! Rules of this boundary:
 //!
-//! * No panic crosses it ([`boundary::call`]). Null pointers and numbers out of range are answers, not crashes.
-//! * No C frame is unwound. What waits in a cancelled request answers [`caudal_status::CAUDAL_CANCELLED`]. An exception that
+//! * No panic crosses it ([`boundary::call`]). A null pointer or a number out of range is answered with an error status, and never crashes.
+//! * No C frame is unwound. A call that waits in a cancelled request answers [`caudal_status::CAUDAL_CANCELLED`]. An exception that
 //!   leaves a handler ends the process with a line that says so ([`job`]).
-//! * What is handed out is never null, and a runtime's address stays valid after its end ([`runtime`]).
+//! * A call that succeeds never hands out a null pointer, and a runtime's address stays valid after its end ([`runtime`]).
 //! * Structures that callers fill in begin with their size, so that later versions may add fields ([`boundary::read_sized`]).
 
 // The names are those that C sees.

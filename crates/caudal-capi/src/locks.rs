@@ -1,8 +1,9 @@
-//! Mutexes and condition variables that park the request and never its worker: those of `caudal_rt::sync`, without guards.
+//! Mutexes and condition variables that park the request and never its worker: those of `caudal_rt::sync`, without guards. C programs call
+//! these functions in requests of any runtime and on other threads, before, while and after a runtime runs.
 //!
-//! Each mutex notes its owner, so that a second lock by the same request, and an unlock by another one, get an error and cause no
-//! deadlock and no broken section. The note is the address of what is unique to a request that runs ([`job::identity`]), or to a
-//! thread outside of requests.
+//! Each mutex notes its owner. So a second lock by the same request, or an unlock by another one, gets an error instead of a
+//! deadlock or a broken section. The note is a number that only the running request, or outside of requests the thread, has
+//! ([`job::identity`]).
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -18,7 +19,7 @@ use crate::job;
 /// A mutex that parks the request and never its worker. Requests of any runtime may use it, and other threads. Not recursive.
 pub struct caudal_mutex {
     mutex: Mutex<()>,
-    /// The owner; 0: nobody. Only the owner's own reading of it matters, so it orders nothing.
+    /// The owner; 0: nobody. A reader only asks whether it is the owner itself, so relaxed loads and stores are enough.
     owner: AtomicUsize,
 }
 
@@ -28,13 +29,13 @@ pub struct caudal_condition {
 }
 
 impl caudal_mutex {
-    /// Takes it, for good.
+    /// Takes the mutex without a guard: it stays locked until [`Self::unlock`].
     fn lock(&self, heed: Heed) -> Answer {
         let me = job::identity();
         if self.owner.load(Relaxed) == me {
             return Err(CAUDAL_ERROR_OWNER);
         }
-        // Not `may_wait`: one that is free can be taken in a critical section too.
+        // Not `may_wait` alone: a free mutex can be taken in a critical section, too.
         if may_wait().is_err() && self.mutex.is_locked() {
             return Err(CAUDAL_ERROR_IN_SECTION);
         }
@@ -108,7 +109,7 @@ pub unsafe extern "C" fn caudal_mutex_lock(mutex: *mut caudal_mutex) -> caudal_s
     call(|| unsafe { reference(mutex)? }.lock(Heed::Cancellation))
 }
 
-/// As caudal_mutex_lock(), but a request that is cancelled goes on waiting: for what has to be tidied up.
+/// As caudal_mutex_lock(), but a request that is cancelled goes on waiting: for handlers that have to tidy up under the mutex.
 ///
 /// # Safety
 /// As for caudal_mutex_lock().
@@ -181,8 +182,8 @@ pub unsafe extern "C" fn caudal_condition_destroy(condition: *mut caudal_conditi
     })
 }
 
-/// Frees the mutex, waits to be notified, for `longest_ns` at most (CAUDAL_FOREVER: without end), and takes the mutex again, which it
-/// has afterwards whatever the answer. Call it in a loop that checks the condition.
+/// Frees the mutex, waits to be notified, for `longest_ns` at most (CAUDAL_FOREVER: without end), and takes the mutex again. The caller
+/// has the mutex afterwards, whatever the answer is. Call this in a loop that checks the condition.
 ///
 /// Errors: CAUDAL_TIMED_OUT, CAUDAL_CANCELLED, CAUDAL_ERROR_ARGUMENT; CAUDAL_ERROR_OWNER, if the caller does not have the mutex;
 /// CAUDAL_ERROR_IN_SECTION. Threads: any.
@@ -225,7 +226,7 @@ fn wait(condition: &Condvar, mutex: &Mutex<()>, longest_ns: u64) -> Answer {
     if woken == Woken::Notified { Ok(()) } else { Err(CAUDAL_TIMED_OUT) }
 }
 
-/// Wakes the one that has waited longest, if anybody waits.
+/// Wakes the request or thread that has waited longest, if any waits.
 ///
 /// Errors: CAUDAL_ERROR_ARGUMENT. Threads: any.
 ///

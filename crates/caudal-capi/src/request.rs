@@ -1,4 +1,5 @@
-//! Requests: submitted, waited for, cancelled, released. C programs and handlers call these functions.
+//! Requests: submitted, waited for, cancelled, released. C programs call these functions on any thread, and handlers within their own requests,
+//! at any time after a runtime was created.
 
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::AtomicBool;
@@ -27,8 +28,8 @@ pub struct caudal_request {
 // SAFETY: its first field is its size, the others are integers, raw pointers and function pointers that may be null.
 unsafe impl SizeFirst for caudal_submission {}
 
-/// Hands in a request of `class`: `handler(argument)` is going to run on a worker. Where the queue is full it waits for room, or
-/// refuses, as the runtime's options say. `out` may be null: then the request is detached, and nobody hears how it ended.
+/// Submits a request of `class`: `handler(argument)` will run on a worker. If the queue is full, the call waits for room or
+/// refuses, as the runtime's options say. `out` may be null: then the request is detached, and its outcome can not be asked for.
 ///
 /// Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_FULL, CAUDAL_ERROR_STOPPED, CAUDAL_ERROR_DESTROYED, CAUDAL_ERROR_FORKED; in a request
 /// also CAUDAL_CANCELLED and CAUDAL_ERROR_IN_SECTION. The handler is then not called.
@@ -155,11 +156,11 @@ fn status_of(why: SubmitError) -> caudal_status {
     }
 }
 
-/// Waits until the request has ended, and stores how in `*outcome`, which may be null. In a request it parks that, and the worker
-/// runs others; on any other thread it spins for some 20 us, then sleeps. May be called again.
+/// Waits until the request has ended, and stores how in `*outcome`, which may be null. If the caller is in a request, that request parks, and
+/// its worker runs others; any other thread spins for some 20 us, then sleeps. May be called again.
 ///
-/// Errors: CAUDAL_CANCELLED, if the request in which the caller runs is cancelled: the one waited for goes on, and may still use
-/// memory of the caller's (caudal_wait_regardless() waits for it all the same). CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_BUSY (somebody
+/// Errors: CAUDAL_CANCELLED, if the request in which the caller runs is cancelled: the request waited for goes on, and may still use
+/// the caller's memory (caudal_wait_regardless() goes on waiting in this case). CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_BUSY (somebody
 /// else waits for it), CAUDAL_ERROR_FORKED, CAUDAL_ERROR_IN_SECTION. Threads: any, one at a time.
 ///
 /// # Safety
@@ -200,7 +201,7 @@ pub unsafe extern "C" fn caudal_wait_regardless(
     call(|| unsafe { wait(request, None, Heed::Nothing, outcome) })
 }
 
-/// Waits for a request; nobody else does meanwhile.
+/// The right to wait for a request, which one caller at a time has.
 struct Waiting<'a>(&'a caudal_request);
 
 impl<'a> Waiting<'a> {
@@ -288,9 +289,9 @@ pub unsafe extern "C" fn caudal_request_failure(
     })
 }
 
-/// Asks for the request's end. One that has not started ends at once. In one that has, calls that wait, caudal_yield() and
-/// caudal_check_cancelled() answer CAUDAL_CANCELLED from now on; it goes on until its handler returns. Does nothing to a request
-/// that has ended.
+/// Cancels the request. If it has not started, it ends at once. If it has started, it goes on until its handler returns, but from now on
+/// its calls that wait, caudal_yield() and caudal_check_cancelled() answer CAUDAL_CANCELLED. A request that has ended stays as
+/// it is.
 ///
 /// Errors: CAUDAL_ERROR_ARGUMENT. Threads: any.
 ///
@@ -305,7 +306,7 @@ pub unsafe extern "C" fn caudal_cancel(request: *mut caudal_request) -> caudal_s
     })
 }
 
-/// Gives the request back, after which `request` must not be used. One that has not ended goes on, detached.
+/// Releases the request, after which `request` must not be used. A request that has not ended goes on, detached.
 ///
 /// Errors: CAUDAL_ERROR_ARGUMENT; CAUDAL_ERROR_BUSY, if somebody waits for it: then it is not released. Threads: any.
 ///

@@ -1,5 +1,5 @@
-//! Runtimes: created, stopped and destroyed. C programs call these functions.
-//! The functions for requests and statistics come here for the runtime behind a pointer from C.
+//! Runtimes: created, stopped and destroyed. C programs call these functions, on any thread but a request's where a function says so.
+//! The functions for requests and statistics call [`Inside::enter`] first, to get from C's pointer to the runtime.
 //!
 //! A program may call into a runtime while, or after, another thread of it destroys it. So what C holds is a [`caudal_runtime`]
 //! that is never freed (2 KiB each), and the runtime is inside of it:
@@ -44,7 +44,7 @@ pub struct caudal_runtime {
 // SAFETY: the runtime inside is shared by reference while there are users, and taken out by one destroyer when there are none.
 unsafe impl Sync for caudal_runtime {}
 
-/// All that were ever made, so that leak checkers find them reachable.
+/// All runtimes that were ever made, so that leak checkers find them reachable.
 static ALL: Mutex<Vec<&'static caudal_runtime>> = Mutex::new(Vec::new());
 
 // SAFETY: its first field is its size; of the others, integers and pointers, none is ever invalid as zeros.
@@ -259,7 +259,7 @@ fn apply(mut builder: Builder, options: &caudal_options) -> Result<Builder, &'st
     Ok(builder)
 }
 
-/// Stores the class with this name in `*out`; the first call for a name makes it. A class is what latencies are measured by.
+/// Stores the class with this name in `*out`; the first call for a name makes it. Latencies are measured for each class.
 ///
 /// Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_CLASSES, CAUDAL_ERROR_DESTROYED.
 /// Ownership: the name may go when the call returns. Threads: any.
@@ -327,9 +327,9 @@ pub unsafe extern "C" fn caudal_runtime_set_quantum(
     })
 }
 
-/// Stops the runtime: it takes no more requests, lets those that there are end or ends them (`mode`, a caudal_shutdown), and its
-/// threads end. Takes as long as that takes, within the bound of the options. What could not be ended is stored in `*left`, which
-/// may be null. A stopped runtime's requests can still be asked how they ended; a second shutdown does nothing.
+/// Stops the runtime: it accepts no more requests, its requests run to their end or are ended (`mode`, a caudal_shutdown), and its
+/// threads end. The call returns when all this has happened, or the bound of the options has passed. Requests and threads that could not be
+/// ended are counted in `*left`, which may be null. The outcomes of a stopped runtime's requests can still be asked for; a second shutdown does nothing.
 ///
 /// Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_DESTROYED, CAUDAL_ERROR_FORKED, CAUDAL_ERROR_IN_REQUEST. Threads: any but a request's.
 ///

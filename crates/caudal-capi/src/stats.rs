@@ -62,7 +62,7 @@ fn times_of(measured: &Histogram) -> caudal_times {
     }
 }
 
-/// Stores everything that was measured so far, of classes and workers, in `*out`, as JSON: what `caudal top` reads.
+/// Stores everything that was measured so far, of classes and workers, in `*out`, as the JSON that `caudal top` reads.
 ///
 /// Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_DESTROYED. Ownership: the caller owns the text, and gives it back with
 /// caudal_text_free(). Threads: any.

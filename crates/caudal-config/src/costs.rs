@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Stalls;
 
-/// The `[costs]` table. Defaults are the papers' values, and 0 for what the papers do not have; `caudal calibrate` measures a
-/// machine's own.
+/// The `[costs]` table. Defaults are the papers' values, and 0 for costs that the papers do not have; `caudal calibrate` measures
+/// the costs of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Costs {
@@ -27,13 +27,13 @@ pub struct Costs {
     /// A worker stops one task and switches to the next (40 ns: a coroutine's yield, the upper end of Luo et
     /// al., ASPLOS 2024, section 4).
     pub preemption: Picos,
-    /// How long a task that was stopped waits for memory when it runs again, because its caches are cold (0; Mirhosseini et
+    /// The time that a stopped task waits for memory when it runs again, because its caches are cold (0; Mirhosseini et
     /// al., HPCA 2020, section 2.3 take 1 us). For cores with contexts.
     pub cold_miss: Picos,
     /// Mean time that a task runs beyond the end of its quantum before it stops (0; Luo et al., Table 3
     /// measure 902 cycles, 430 ns at 2.1 GHz, which the preset `tiny-quanta` takes).
     pub overrun: Picos,
-    /// Service times are stretched by this: instrumentation (1; Luo et al., Table 3: 1.10). At least 1.
+    /// The factor by which instrumentation stretches service times (1; Luo et al., Table 3: 1.10). At least 1.
     pub probe_factor: f64,
     /// A dedicated dispatcher spends this on each request, one at a time (0: none; Luo et al. 71 ns).
     pub dispatcher: Picos,
@@ -52,10 +52,10 @@ pub struct Costs {
     /// From the dispatcher, or the thread that submits a request, to the worker's inbox: it delays the request and takes no core's time
     /// (0: at once).
     pub hop: Picos,
-    /// A worker that sleeps begins with a request that much after it has come (0: no worker sleeps).
+    /// The time from the arrival of a request at a sleeping worker until the worker begins with it (0: no worker sleeps).
     pub wake_up: Picos,
-    /// A worker that has had nothing to do for so long sleeps, if `wake_up` is not 0 (0: at once). A worker that checks other
-    /// workers for tasks has something to do.
+    /// The time without work after which a worker sleeps, if `wake_up` is not 0 (0: at once). Checking other workers for tasks
+    /// counts as work.
     pub sleep_after: Picos,
     /// Times at which the machine takes a core away: `stalls = { rate = "1200/s", lengths = [[0, "1.5us"], [0.5, "4us"],
     /// [1, "85us"]] }` (none).
@@ -92,7 +92,7 @@ impl Default for Costs {
 }
 
 impl Costs {
-    /// Nothing costs anything: the ideal that reference lines are drawn with.
+    /// Costs of 0, for ideal reference systems.
     pub const FREE: Costs = Costs {
         steal_check: Picos::ZERO,
         steal: Picos::ZERO,
@@ -116,8 +116,7 @@ impl Costs {
         stalls: None,
     };
 
-    /// Does it say nothing that only measured runs need: costs of a request's start and end, of the path to a worker, of sleep,
-    /// and stalls?
+    /// Are all costs 0 that only measured runs need: of a request's start and end, of the path to a worker, of sleep, and stalls?
     pub fn is_plain(&self) -> bool {
         let Costs { start, finish, hop, wake_up, stalls, .. } = self;
         [start, finish, hop, wake_up].iter().all(|&&cost| cost == Picos::ZERO) && stalls.is_none()

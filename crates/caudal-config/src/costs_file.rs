@@ -1,5 +1,5 @@
-//! A file that holds `[costs]` and nothing else: what `caudal calibrate` writes. `caudal sim`, `plan` and `compare` read it for `--costs`
-//! and put its values in as overrides of the user's file. It reads one file.
+//! A file that holds `[costs]` and nothing else, as `caudal calibrate` writes it. `caudal sim`, `plan` and `compare` read it for `--costs`,
+//! before the user's file, and give its values to that file as overrides. It reads one file.
 
 #[cfg(feature = "host")]
 use std::path::Path;
@@ -90,7 +90,7 @@ fn wrong(costs: &Costs, table: &Node) -> Vec<Finding> {
         .collect()
 }
 
-/// Is what `key` says a time above the longest?
+/// Whether the cost of `key` is a time above [`COST_MAX`](crate::coherence::COST_MAX).
 fn is_long(table: &Node, key: &str) -> bool {
     let text = table.get(key.trim_start_matches("costs.")).map(|node| &node.value);
     let Some(Value::Text(text)) = text else { return false };

@@ -10,7 +10,7 @@ use caudal_policy::rebalance::RebalanceConfig;
 
 use crate::{Costs, System, Variant};
 
-/// A loop of the simulator, by what only it has.
+/// A loop of the simulator, with what only this loop can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineLoop {
     /// Cores, each request a task: any combination of policies.
@@ -26,10 +26,10 @@ pub enum EngineLoop {
 /// Why the loop that a system needs can not run it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoopLacks {
-    /// Something beside the contexts that their loop does not have: the rule `contexts-alone` says what.
+    /// The system has hardware contexts, and also something that their loop can not run: see the rule `contexts-alone`.
     #[error("the loop for hardware contexts lacks a policy of the system")]
     PolicyOfContexts,
-    /// Something beside requests that fork that their loop does not have: the rule `forks-alone` says what.
+    /// The system has requests that fork, and also something that their loop can not run: see the rule `forks-alone`.
     #[error("the loop for requests that fork lacks a policy of the system")]
     PolicyOfForks,
     /// Costs of measured runs, which only the general loop accounts for.
@@ -59,7 +59,7 @@ impl EngineLoop {
         }
     }
 
-    /// The first thing of `system` and its costs that this loop lacks, which the system needs.
+    /// The first thing that `system` and its costs need and that this loop lacks.
     pub fn lacks(self, system: &System, costs: &Costs) -> Option<LoopLacks> {
         let policy = match self {
             EngineLoop::General | EngineLoop::Authors => None,
@@ -69,7 +69,8 @@ impl EngineLoop {
         policy.or_else(|| (!self.accounts_for(system, costs)).then_some(LoopLacks::MeasuredCosts))
     }
 
-    /// Does the loop account for all of `costs`? Those of measured runs are begun and ended with slices, which the fluid limit has not.
+    /// Does the loop account for all of `costs`? Costs of measured runs are paid at the begin and the end of slices. The fluid limit of processor
+    /// sharing has no slices.
     pub fn accounts_for(self, system: &System, costs: &Costs) -> bool {
         costs.is_plain() || self == EngineLoop::General && system.discipline.quantum() != Some(Picos::ZERO)
     }

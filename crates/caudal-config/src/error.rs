@@ -1,4 +1,5 @@
-//! Errors in a file: what is wrong, where, and what would be right. The reader of a file returns them, and the command prints them.
+//! Errors in a file: what is wrong, where, and what would be right. Reading a file returns all of its errors at once, up to
+//! [`ConfigError::PROBLEMS_MAX`]; the command prints them with their places.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -33,7 +34,7 @@ pub struct Problem {
 impl Problem {
     fn locate(finding: Finding, sources: &[SourceText]) -> Problem {
         let place = finding.place;
-        // What has no place is about the file as a whole.
+        // A finding without a place is about the file as a whole.
         let (source, start, end) = match sources.get(place.source) {
             Some(source) => (source, place.start, place.end),
             None => (&sources[0], 0, 0),
@@ -78,8 +79,8 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// The same problem as a diagnostic, which draws the place and has the help apart; whoever draws it shows the
-/// message without the help, which its `Display` has as well.
+/// The same problem as a diagnostic, which draws the place and shows the help apart. So a program that draws it takes the message alone, and
+/// not the `Display`, which includes the help.
 impl Diagnostic for Problem {
     fn severity(&self) -> Option<Severity> {
         Some(Severity::Error)
@@ -98,26 +99,26 @@ impl Diagnostic for Problem {
 
 /// Why a file was refused.
 pub enum ConfigError {
-    /// It can not be read.
+    /// The file can not be read.
     Io {
         /// The file.
         path: PathBuf,
         /// The system's reason.
         source: std::io::Error,
     },
-    /// It is larger than a description of a system has any reason to be.
+    /// The file is larger than any description of a system needs to be.
     TooLarge {
         /// The file.
         path: PathBuf,
         /// Its size in bytes.
         bytes: u64,
     },
-    /// It says something impossible; at least one problem, in the order of the text.
+    /// The file has problems, at least one, in the order of the text.
     Invalid(Vec<Problem>),
 }
 
 impl ConfigError {
-    /// Most problems that are told at once.
+    /// Most problems that are reported at once.
     pub const PROBLEMS_MAX: usize = 20;
 
     pub(crate) fn invalid(mut findings: Vec<Finding>, sources: &[SourceText]) -> ConfigError {
@@ -136,7 +137,7 @@ impl ConfigError {
     }
 }
 
-/// The text: a program whose `main` returns a `Result` prints errors by `Debug`.
+/// The same text as `Display`, because a program whose `main` returns a `Result` prints errors by `Debug`.
 impl fmt::Debug for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -163,7 +164,7 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// The system's reason stands in the message itself, and is no source that would be told once more.
+/// Without a source: the message includes the system's reason already.
 impl std::error::Error for ConfigError {}
 
 impl Diagnostic for ConfigError {

@@ -1,5 +1,6 @@
-//! The `[measure]` table: what is measured, how precisely, from which seed. `file` reads it once for each file; an experiment of the
-//! simulator takes its precision, limits and seed from it.
+//! The `[measure]` table: what is measured, how precisely, from which seed. `file` reads and checks it once for each file. The simulator's
+//! experiments take precision, limits and seed from it; the tuner and the reproduction of papers make variants of it for their runs, which
+//! are not checked again. Pure.
 
 use std::fmt;
 
@@ -18,7 +19,7 @@ use crate::tree::Node;
 pub struct Measure {
     /// Percentiles to report, each above 0 and below 100, increasing (50, 99, 99.9).
     pub percentiles: Vec<f64>,
-    /// Target latencies whose miss ratios to report, the shares of requests that take longer (none).
+    /// Target latencies; for each, its miss ratio is reported, which is the share of requests that take longer (none).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub miss: Vec<Picos>,
     /// Report how long requests wait, too: their latency less their service time (false).
@@ -31,15 +32,16 @@ pub struct Measure {
     /// The start of a run that is left out ("auto").
     #[serde(rename = "warm-up")]
     pub warm_up: WarmUp,
-    /// Exactly so many requests a replication, instead of as many as the host finds right.
+    /// The number of requests of each replication, instead of one that the host chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// Exactly so many replications, instead of as many as `stop` needs; at least 2, one has no interval.
+    /// The number of replications, at least 2, instead of as many as `stop` needs; one alone has no interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replications: Option<u32>,
 }
 
-/// When a point is precise enough: all reported percentiles are, or the limit is reached.
+/// When a point is precise enough: the mean, the reported percentiles and the miss ratios are, or the limit is reached. Percentiles that lie
+/// in a gap between two clusters of latencies have no such precision and do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
@@ -176,8 +178,7 @@ pub(crate) fn or_default(table: Option<&Node>) -> Result<Measure, Vec<Finding>> 
     measure(table.unwrap_or(&Node::table(Place::BUILT_IN)))
 }
 
-/// Recorded arrivals end: what is wrong where a warm-up that was given leaves none of them to measure, and what would be
-/// right.
+/// The fault of a given warm-up that leaves out all recorded arrivals, so that none is left to measure: a message, and the help for it.
 pub(crate) fn too_few(arrivals: &Arrivals, warm_up: WarmUp) -> Option<(String, String)> {
     let count = arrivals.count()?;
     let left_out = match warm_up {

@@ -12,7 +12,7 @@ use crate::suggest::suggest;
 use crate::tree::{Node, Value, built_in, set_override};
 use crate::{CORES_MAX, ContextsConfig, Costs, System};
 
-/// A system, what its actions cost, and what it was made from.
+/// A system, the costs of its actions, and the preset and swept keys that it was made from.
 #[derive(Clone, Debug)]
 pub struct SystemPlan {
     /// The system.
@@ -36,12 +36,12 @@ impl SystemPlan {
         }
     }
 
-    /// The same with the costs that `settings` say, as [`costs_as_overrides`](crate::costs_as_overrides) reads them from a file.
-    /// A reference line keeps its own: what costs nothing is one whatever the machine is.
+    /// The same with the costs in `settings`, as [`costs_as_overrides`](crate::costs_as_overrides) reads them from a file.
+    /// A reference system keeps its own costs, because an ideal does not depend on the machine.
     ///
     /// # Errors
-    /// If a setting is none of `[costs]`, or its value is wrong. Whether the system knows such costs is not looked at:
-    /// [`coherence::check`] says that.
+    /// If a setting is none of `[costs]`, or its value is wrong. This does not check whether the system has such costs:
+    /// [`coherence::check`] does.
     pub fn with_costs(self, settings: &[String]) -> Result<SystemPlan, ConfigError> {
         if settings.is_empty() || self.reference_only().is_some() {
             return Ok(self);
@@ -133,7 +133,7 @@ fn held_key(allocation: &AllocationConfig) -> &'static str {
     if *allocation == AllocationConfig::Static { "cores" } else { "start" }
 }
 
-/// Everything that a plan is made from.
+/// The parts that a plan is made from.
 pub(crate) struct SystemParts<'a> {
     /// `[system]`, each key with one value.
     pub(crate) system: &'a Node,
@@ -187,7 +187,7 @@ fn unknown_keys(system: &Node) -> Vec<Finding> {
         .collect()
 }
 
-/// A finding for a system with the name of a preset and nothing else of it: its author takes `name` for `preset`.
+/// A finding for a system whose `name` is that of a preset, while it has no `preset`: its author probably meant `preset`.
 fn name_for_preset(system: &Node) -> Option<Finding> {
     let node = system.get("name")?;
     let name = node.as_text()?;
@@ -205,7 +205,7 @@ fn name_for_preset(system: &Node) -> Option<Finding> {
     Some(finding.help(format!("write preset = \"{name}\" to take that system, or give yours another name")))
 }
 
-/// Where a key belongs that people put straight into `[system]`.
+/// The table in which a key belongs that people often write in `[system]` itself; none for other keys.
 fn home(key: &str) -> Option<&'static str> {
     Some(match key {
         "quantum" | "fresh" | "lone" | "started_max" => {
@@ -272,7 +272,8 @@ fn overlaid_system(mut base: Node, system: &Node) -> Node {
     base
 }
 
-/// A policy of another name replaces that of the preset; the same one, or none, changes its parameters.
+/// The policy of the file laid over that of the preset: a policy with another name replaces it; the same name, or none, changes its
+/// parameters.
 fn overlaid_policy(base: Option<&Node>, given: &Node) -> Node {
     let mut table = given.clone();
     if let Some(name) = given.as_text() {
@@ -358,7 +359,7 @@ fn name(node: &Node) -> Result<String, Vec<Finding>> {
     Err(vec![finding.help("write 1 to 64 printable characters")])
 }
 
-/// The policy, and the cores that are held (under other than static allocation, at the start).
+/// The allocation policy, and the cores that are held: all the time under static allocation, else at the start.
 fn allocation(node: &Node, cores: u32) -> Result<(AllocationConfig, u32), Finding> {
     let mut table = node.clone();
     if table.is_table() && table.get("policy").is_none() {
@@ -393,7 +394,7 @@ impl Merged {
             .collect();
         let mends = |key| self.mends(key, incoherence, parts.host);
         let guilty = written.iter().find(|(key, _)| mends(key) == Some(true));
-        // In a table that needs all of its keys, the one that the rule speaks of.
+        // If the guilty key is a table that needs all of its keys, take the key inside it that the rule names: the table can not be read without.
         let within = |table: &str| {
             let inside = |key: &str| key.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'));
             written.iter().find(|(key, _)| inside(key) && mends(key).is_none())

@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{ContextsConfig, Costs, Measure, Pools, Variant};
 
-/// The schema of the file (JSON Schema 2020-12). It knows keys, types and choices; what goes together only
-/// [`crate::File`] knows.
+/// The schema of the file (JSON Schema 2020-12). It knows keys, types and choices. Only [`crate::File`] knows which combinations are
+/// refused.
 pub fn schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let generator = &mut generator;
@@ -102,7 +102,7 @@ fn part<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
     generator.subschema_for::<T>().to_value()
 }
 
-/// A policy is a table, its name alone, a table of parameters for that of the preset, or a list of these.
+/// The schema of a policy: a table, its name alone, a table of parameters for the preset's policy, or a list of these.
 fn policy<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
     let parameters = json!({ "type": "object", "not": { "required": ["policy"] } });
     let held = json!({
@@ -118,7 +118,7 @@ fn table(description: &str, properties: Value) -> Value {
     json!({ "description": description, "type": "object", "additionalProperties": false, "properties": properties })
 }
 
-/// One value or a list of them.
+/// The schema of one value or a list of values.
 fn swept(mut around: Value, item: Value) -> Value {
     around["anyOf"] = json!([item, { "type": "array", "minItems": 1, "items": item }]);
     around

@@ -1,9 +1,9 @@
 //! The process by which the machine itself takes cores away from a program: hypervisors, interrupts, other programs. `costs` holds it
 //! where a file or a calibration gives one, the rules of coherence check its numbers, and the simulator draws stalls from it. Pure.
 //!
-//! On each core stalls come one after the other: a time without, exponentially distributed, then a stall whose length is drawn
-//! from the distribution that was measured, then again a time without. Cores do not depend on each other. While a stall lasts,
-//! its core does nothing; what it was doing takes that much longer.
+//! On each core, times without a stall and stalls alternate. A time without is exponentially distributed; the length of a stall is drawn
+//! from the distribution that was measured. Cores do not depend on each other. During a stall its core does nothing, and the core's work takes
+//! that much longer.
 
 use caudal_policy::{List, Picos};
 use schemars::JsonSchema;
@@ -17,13 +17,13 @@ use crate::Rate;
 pub struct Stalls {
     /// Stalls of one core a second.
     pub rate: Rate,
-    /// Their lengths: pairs of a share of all stalls and the length that so many do not exceed, from share 0 (the shortest) to
-    /// share 1 (the longest), at most 16; straight lines between them.
+    /// Their lengths: at most 16 pairs of a share of all stalls and the length that this share does not exceed, from share 0 (the shortest) to
+    /// share 1 (the longest). Between two pairs, lengths lie on a straight line.
     pub lengths: List<(f64, Picos)>,
 }
 
 impl Stalls {
-    /// The largest share of a core's time that stalls may take. A core that four other programs want as well is away for four fifths.
+    /// The largest share of a core's time that stalls may take. A core that is shared with four other busy programs is away for four fifths.
     pub const SHARE_MAX: f64 = 0.95;
 
     /// The length that a `share` of all stalls, 0 to 1, does not exceed.

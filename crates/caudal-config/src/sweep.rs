@@ -80,7 +80,7 @@ fn wrong_list(key: &str, list: &Node, values: &[Node]) -> Option<Finding> {
     })
 }
 
-/// How many combinations there are; too many to count are `usize::MAX`.
+/// The number of combinations; `usize::MAX` if there are more.
 pub(crate) fn combinations(axes: &[Axis]) -> usize {
     axes.iter().fold(1, |product, axis| product.saturating_mul(axis.values.len()))
 }

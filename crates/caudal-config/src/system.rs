@@ -90,7 +90,7 @@ impl JsonSchema for Pools {
 }
 
 impl Pools {
-    /// How many pools there are on a machine of `cores`.
+    /// The number of pools on a machine of `cores`.
     pub fn count(&self, cores: u32) -> u32 {
         match self {
             Pools::PerCore => cores,
@@ -99,12 +99,12 @@ impl Pools {
         }
     }
 
-    /// Do all cores share one queue? One core alone has one of its own.
+    /// Do all cores share one queue? A single core counts as having a queue of its own, so the answer is no.
     pub fn is_central(&self, cores: u32) -> bool {
         cores > 1 && self.count(cores) == 1
     }
 
-    /// The number of cores of each pool on a machine of `cores`; `None` if the cores can not be shared out so.
+    /// The number of cores of each pool on a machine of `cores`; `None` if the pools do not fit this number of cores.
     pub fn sizes(&self, cores: u32) -> Option<Vec<u32>> {
         match self {
             Pools::PerCore => Some(vec![1; cores as usize]),
@@ -121,7 +121,7 @@ impl Pools {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
-    /// The text.
+    /// The paper's text.
     #[default]
     Paper,
     /// The published simulator: whole nanoseconds and its own rules for walks, flags and parking.
@@ -129,7 +129,7 @@ pub enum Variant {
 }
 
 /// The `[system]` table after presets have been filled in: everything that a host needs to know of a
-/// system but the costs.
+/// system, except the costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct System {
     /// Name that tables and legends show.
@@ -138,21 +138,21 @@ pub struct System {
     pub cores: u32,
     /// Cores held at the start, and all the time under static allocation; 1 ..= `cores`.
     pub cores_allocated: u32,
-    /// Hardware contexts of each core; none: a core is one worker.
+    /// Hardware contexts of each core; if none are given, a core is one worker.
     pub contexts: Option<ContextsConfig>,
     /// How the workers share queues.
     pub pools: Pools,
-    /// Where a new request goes.
+    /// The policy that says where a new request goes.
     pub dispatch: DispatchConfig,
-    /// Whether tasks move between pools.
+    /// The policy that moves tasks between pools.
     pub rebalance: RebalanceConfig,
     /// The policy that says which task of a pool runs, and for how long.
     pub discipline: DisciplineConfig,
-    /// How many cores the application holds.
+    /// The policy that says how many cores the application holds.
     pub allocation: AllocationConfig,
     /// The policy for requests that fork.
     pub parallelism: ParallelismConfig,
-    /// The reading of the policies paper.
+    /// The reading of the policies paper, where its text and its simulator differ.
     pub variant: Variant,
 }
 
@@ -162,7 +162,7 @@ impl System {
         self.contexts.as_ref().map_or(self.cores, |contexts| self.cores.saturating_mul(contexts.count))
     }
 
-    /// Workers of each pool; `None` if they can not be shared out so.
+    /// Workers of each pool; `None` if the pools do not fit the number of workers.
     pub fn pool_sizes(&self) -> Option<Vec<u32>> {
         match (&self.contexts, &self.pools) {
             (Some(contexts), Pools::PerCore) => Some(vec![contexts.count; self.cores as usize]),
@@ -170,7 +170,7 @@ impl System {
         }
     }
 
-    /// How many pools there are.
+    /// The number of pools.
     pub fn pool_count(&self) -> u32 {
         match (&self.contexts, &self.pools) {
             (Some(_), Pools::PerCore) => self.cores,
@@ -178,17 +178,17 @@ impl System {
         }
     }
 
-    /// Do all workers share one queue? A worker alone has one of its own.
+    /// Do all workers share one queue? A single worker counts as having a queue of its own, so the answer is no.
     pub fn is_central(&self) -> bool {
         self.workers() > 1 && self.pool_count() == 1
     }
 
-    /// Work that the machine can do in a unit of time, in what a core does with one context: what a load of 1 fills.
+    /// The work that the machine can do in a unit of time, as a multiple of the work of a core with one context. A load of 1 uses all of it.
     pub fn capacity(&self) -> f64 {
         f64::from(self.cores) * self.contexts.as_ref().map_or(1.0, ContextsConfig::most)
     }
 
-    /// One queue, first come first served, all cores: the plainest system of `cores`.
+    /// The simplest system of `cores`: one queue, first come first served, all cores all the time.
     pub fn single_queue(cores: u32) -> System {
         System {
             name: "single-queue".to_owned(),

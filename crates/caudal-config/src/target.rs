@@ -12,7 +12,7 @@ use serde::Serialize;
 pub struct LatencyTarget {
     /// Requests of this class only; `None`: all.
     pub class: Option<String>,
-    /// The statistic that is held against the limit.
+    /// The statistic that is compared with the limit.
     pub statistic: Statistic,
     /// The quantity that is measured, and the limit that its statistic must stay below.
     pub limit: Limit,
@@ -38,8 +38,8 @@ pub enum Metric {
     Latency,
     /// Sojourn time over uninstrumented service time.
     Slowdown,
-    /// Sojourn time less uninstrumented service time: all time in which the request is not served, whatever for, overheads and probes
-    /// included. Of a request that forks, what it takes longer than alone on all cores.
+    /// Sojourn time less uninstrumented service time: all time in which the request is not served, including overheads and probes.
+    /// For a request that forks, the time that it takes longer than alone on all cores.
     Wait,
 }
 
@@ -78,7 +78,7 @@ impl Limit {
         }
     }
 
-    /// The quantity that it bounds; a share is one of the requests with a longer latency.
+    /// The quantity that it bounds: latency for a share, because that is a share of requests with a longer latency.
     pub fn metric(self) -> Metric {
         match self {
             Limit::Latency(_) | Limit::Share(_) => Metric::Latency,
@@ -110,7 +110,7 @@ impl LatencyTarget {
     /// [`TargetError`] names the part that is wrong and says what would be right.
     pub fn parse(text: &str) -> Result<LatencyTarget, TargetError> {
         let error = |part: &str, problem: String| {
-            // `part` is a slice of `text`; where it is empty, the whole is meant.
+            // `part` is a slice of `text`; if it is empty, all of `text` is wrong.
             let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len());
             let span = if part.is_empty() { (0, text.len()) } else { (start, start + part.len()) };
             TargetError { target: text.to_owned(), span, problem }
@@ -145,14 +145,14 @@ impl LatencyTarget {
         Ok(LatencyTarget { class: found.class, statistic: found.statistic, limit })
     }
 
-    /// The same with its class as one of `classes` is called: they may be in the plural, or the name may be.
+    /// The same target, with its class replaced by the name that the class has among `classes`: one of the two may be in the plural.
     #[must_use]
     pub fn among(self, classes: &[String]) -> LatencyTarget {
         LatencyTarget { class: self.class.map(|class| named(class, classes)), ..self }
     }
 }
 
-/// The one of `classes` that `class` means: of that name, or else the only one that is the same but for an `s` at the end.
+/// The name among `classes` that `class` means: the same name, or else the only one that differs just by an `s` at the end.
 fn named(class: String, classes: &[String]) -> String {
     if classes.contains(&class) {
         return class;
@@ -167,7 +167,7 @@ fn named(class: String, classes: &[String]) -> String {
     }
 }
 
-/// A share of the requests, as the percentile that it is: `90 % of gets wait`, if `text` is that.
+/// The percentile that a share of the requests stands for, as in `90 % of gets wait`; none if `text` does not have this form.
 fn share_of(text: &str) -> Result<Option<LatencyStatistic>, (&str, String)> {
     let Some((number, rest)) = text.split_once('%') else { return Ok(None) };
     let number = number.trim();
@@ -248,11 +248,11 @@ impl LatencyStatistic {
         })
     }
 
-    /// On an error, the part of `text` that is wrong, which is empty where all of it is.
+    /// Reads a statistic. An error has the part of `text` that is wrong, which is empty if all of it is.
     fn read(text: &str) -> Result<LatencyStatistic, (&str, String)> {
         let mut words: Vec<&str> = text.split_whitespace().collect();
         let behind = metric_word(words.last().copied()).inspect(|_| words.truncate(words.len() - 1));
-        // `wait` stands in front of the statistic, or behind it; a class of that name is told by what stands behind.
+        // `wait` may stand before the statistic or after it. If there is a `wait` after it, the first one is a class of that name.
         let before = match (behind, &mut words) {
             (None, words) if words.len() > 1 && words[words.len() - 2] == "wait" => {
                 words.remove(words.len() - 2);
@@ -300,7 +300,7 @@ impl fmt::Display for LatencyStatistic {
         }
         match self.statistic {
             Statistic::Mean => f.write_str("mean")?,
-            // So that it is read as what it is, and not as a fraction.
+            // With `%`, so that it is read as a percentile and not as a fraction.
             Statistic::Percentile(percentile) if percentile < 1.0 => write!(f, "p{percentile}%")?,
             Statistic::Percentile(percentile) => write!(f, "p{percentile}")?,
             Statistic::Miss(late) => write!(f, "miss {late}")?,
@@ -381,7 +381,7 @@ impl fmt::Display for LatencyTarget {
     }
 }
 
-/// The shortest number of percent that is read as `share`, without what a multiplication by 100 leaves behind.
+/// The shortest number of percent that is read as `share`, without the rounding error of a multiplication by 100.
 fn percent_of(share: f64) -> f64 {
     let exact = share * 100.0;
     let rounded = (0..17).filter_map(|digits| format!("{exact:.digits$e}").parse().ok());

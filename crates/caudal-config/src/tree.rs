@@ -90,7 +90,7 @@ impl Node {
         })
     }
 
-    /// Sets `key` of a table, replacing what it had; not a table: becomes one.
+    /// Sets `key` of a table and replaces the value that it had. A node that is no table becomes one.
     pub(crate) fn set(&mut self, key: &str, key_place: Place, node: Node) {
         if !self.is_table() {
             self.value = Value::Table(Vec::new());
@@ -120,7 +120,7 @@ impl Node {
         }
     }
 
-    /// The value as one would write it on one line.
+    /// The value as a file would have it, on one line.
     pub(crate) fn inline(&self) -> String {
         match &self.value {
             Value::Bool(value) => value.to_string(),
@@ -164,8 +164,8 @@ pub(crate) fn key(key: &str) -> String {
 
 /// The tree of `value` as a file would hold it, at no place.
 pub(crate) fn built_in(value: &impl Serialize) -> Node {
-    // Types of this crate and of caudal-policy: structs and enums of numbers and names, all within TOML.
-    // Counts above i64 can not come up: they have been read from TOML or are constants.
+    // `value` has a type of this crate or of caudal-policy: structs and enums of numbers and names, all of which TOML can express.
+    // There are no counts above i64: they have been read from TOML or are constants.
     let value = toml::Value::try_from(value).expect("a configuration is expressible in TOML");
     from_toml(&value)
 }
@@ -185,7 +185,7 @@ fn from_toml(value: &toml::Value) -> Node {
                 node: from_toml(value),
             };
             let mut entries: Vec<Entry> = table.iter().map(entry).collect();
-            // What names a policy comes before its parameters.
+            // The name of a policy comes before its parameters.
             entries.sort_by_key(|entry| !matches!(entry.key.as_str(), "policy" | "when"));
             Value::Table(entries)
         }
@@ -217,7 +217,7 @@ impl Reader {
         Place { source: self.source, start: span.start, end: span.end }
     }
 
-    /// In the order of the text: what is swept first, varies slowest.
+    /// Reads a table, with its entries in the order of the text, because the first key that is swept varies slowest.
     fn table(&mut self, place: Place, table: &DeTable<'_>, path: &str) -> Node {
         let mut entries = Vec::new();
         for (key, value) in table.iter() {

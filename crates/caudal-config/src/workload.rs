@@ -18,9 +18,9 @@ pub struct Workload {
     pub service_spec: ServiceSpec,
     /// Arrivals, as the file says them.
     pub arrival_spec: ArrivalSpec,
-    /// The parts of a request that can be done in parallel, as the file says it; nothing if it does not.
+    /// The parts of a request that can be done in parallel, as the file says; none if the file has no `dag`.
     pub dag_spec: Option<DagSpec>,
-    /// Service times, compiled, of requests that fork so.
+    /// Service times, compiled, with the graph of `dag_spec` in them.
     pub service: Service,
     /// Arrivals, compiled.
     pub arrivals: Arrivals,
@@ -28,7 +28,7 @@ pub struct Workload {
     pub offered: Vec<Offered>,
     /// The files that service times and arrivals were read from, as they can be opened from here.
     pub files: Vec<PathBuf>,
-    /// Is a load of 1 and more meant?
+    /// Whether loads of 1 and more are allowed.
     pub overload: bool,
     /// Where each of `offered` stands.
     pub(crate) offered_places: Vec<Place>,
@@ -55,12 +55,12 @@ pub enum Offered {
 }
 
 impl Offered {
-    /// The load that it means for a machine of `cores`.
+    /// The load on a machine of `cores`: offered work over its capacity.
     pub fn load(self, service: &Service, cores: u32) -> f64 {
         self.load_of(service, f64::from(cores))
     }
 
-    /// The load that it means for a machine of this [capacity](crate::System::capacity).
+    /// The load on a machine of this [capacity](crate::System::capacity), in cores.
     pub fn load_of(self, service: &Service, capacity: f64) -> f64 {
         match self {
             Offered::Load(load) => load,
@@ -84,7 +84,7 @@ pub(crate) fn workload(table: &Node, base_dir: &Path, options: &Options) -> Resu
         .filter(|entry| !WORKLOAD_KEYS.contains(&entry.key.as_str()))
         .map(|entry| unknown_key(entry, "workload", &WORKLOAD_KEYS))
         .collect();
-    // Before the others: of two findings with the same words, the first one is told.
+    // These come first: if two findings have the same words, only the first one is reported.
     findings.extend(table.get("arrivals").into_iter().flat_map(of_workload));
     let service = match &options.service {
         Some(compiled) => Some(compiled.clone()),
@@ -272,9 +272,9 @@ fn offered(table: &Node, limit: LoadLimit) -> Result<Vec<(Place, Offered)>, Vec<
 /// The loads that a workload allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoadLimit {
-    /// Any.
+    /// Any load up to [`LOAD_MAX`].
     overload: bool,
-    /// Up to 1, and not only below: requests that are all alike and come at equal distances need no time to spare.
+    /// A load of exactly 1, too: requests that are all alike and come at equal distances need no idle time.
     by_the_clock: bool,
 }
 
@@ -285,7 +285,7 @@ impl LoadLimit {
     }
 
     pub(crate) fn allows(self, load: f64) -> bool {
-        // Products of a rate and a mean leave something behind.
+        // The product of a rate and a mean has a rounding error.
         self.overload || load < 1.0 || self.by_the_clock && load < 1.0 + 1e-9
     }
 }
@@ -297,7 +297,7 @@ fn are_by_the_clock(service: &Service, arrivals: &Arrivals) -> bool {
 
 /// The fault of a load, if it has one.
 pub(crate) fn wrong_load(load: f64, place: Place, limit: LoadLimit, path: &str) -> Option<Finding> {
-    // Without what products of a rate and a mean leave behind.
+    // Without the rounding error of the product of a rate and a mean.
     let shown = (load * 1e9).round() / 1e9;
     if !(load > 0.0 && load <= LOAD_MAX) {
         let finding = Finding::new(place, path, format!("the load is {load}, which can not be simulated"));

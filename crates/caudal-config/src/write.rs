@@ -6,9 +6,9 @@ use crate::plan::to_node;
 use crate::tree::{Node, Value, built_in, key};
 use crate::{Costs, System};
 
-/// The file that says `system` and `costs` and nothing else, under `header` as a comment. Every number is
-/// spelled out, also defaults: the file means the same under any later version. Reading it gives equal ones
-/// back, if the name of the system is one that a file can hold (1 to 64 printable characters).
+/// The file with `system` and `costs` and nothing else, under `header` as a comment. Every number is
+/// written out, including defaults, so that the file means the same under any later version. Reading it gives an equal system and
+/// equal costs back, if the name of the system is one that a file can hold (1 to 64 printable characters).
 pub fn write_policy(system: &System, costs: &Costs, header: &str) -> String {
     let mut text = String::new();
     for line in header.lines() {

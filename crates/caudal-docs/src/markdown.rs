@@ -1,6 +1,6 @@
-//! Pieces of Markdown.
+//! Pieces of Markdown: tables, code, and documentation without its links to code. The generated pages call it when they are made. Pure.
 
-/// A table; cells are escaped.
+/// A table, with escaped cells.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let mut text = line(head.iter().copied());
     text += &line(head.iter().map(|_| "---"));

@@ -1,4 +1,5 @@
-//! What the pages need of source files: documentation of modules, and fields of structs.
+//! Source files as the generated pages need them: documentation of modules, and fields of structs with theirs. The pages of policies,
+//! files and output read some files each time that the pages are made. Only reads.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! `caudal cc` and `caudal c++`: clang with probes. Called by the command and by `caudal-cc`.
+//! `caudal cc` and `caudal c++`: clang with probes. The command and the program `caudal-cc` call [`main`] with their arguments; it runs clang and
+//! returns its exit code.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

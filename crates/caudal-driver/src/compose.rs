@@ -1,4 +1,5 @@
-//! Clang's command line: what it was given, and what puts probes in. Called by `cc.rs` and by `cargo caudal`.
+//! Clang's command line: the words of the call, and the options that put probes in. `cc.rs` calls [`compose`] once in each call, and `cargo caudal`
+//! once for each link.
 //!
 //! ## Stacks
 //!

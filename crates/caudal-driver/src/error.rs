@@ -1,4 +1,4 @@
-//! Errors of the drivers: everything that can keep one from its work, and what would be right.
+//! The errors of the drivers, each with the way to mend it. All steps of a call return them; `run.rs` prints them.
 
 use std::ffi::OsString;
 use std::io;

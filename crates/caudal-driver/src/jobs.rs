@@ -19,11 +19,11 @@ pub struct LinkJob {
     pub words: Vec<OsString>,
 }
 
-/// The link that clang would call for `words`. `None`: the call does not come to a link, or clang says what is wrong with it, as it will
-/// when it is called.
+/// The link that clang would call for `words`; `None` if the call does not link, or if clang refuses it, which it will say again when it
+/// is called.
 ///
 /// # Errors
-/// It can not be run.
+/// If clang can not be run.
 pub fn link_job(clang: &Path, is_cxx: bool, words: &[OsString]) -> Result<Option<LinkJob>, DriverError> {
     let mut all = vec![OsString::from("-###")];
     if is_cxx {
@@ -38,7 +38,7 @@ pub fn link_job(clang: &Path, is_cxx: bool, words: &[OsString]) -> Result<Option
     Ok(if output.status.success() { last_job(&output.stderr) } else { None })
 }
 
-/// A job is a line of quoted words behind a blank.
+/// The last job in clang's output: each job is a line of quoted words that begins with a blank.
 fn last_job(said: &[u8]) -> Option<LinkJob> {
     let mut jobs = said.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b" \""));
     let mut words = split(jobs.next_back()?).into_iter();

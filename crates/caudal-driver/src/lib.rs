@@ -3,21 +3,21 @@
 //! A call goes through these steps, a file each:
 //!
 //! ```text
-//! words      response files replaced by what is in them
-//! probes     our options taken out, the rest is clang's
-//! call       what clang's part of the call does: compile? link? what, and with link-time optimisation?
-//! jobs       what clang itself says of the link, which has options from elsewhere in it
+//! words      response files replaced by their contents
+//! probes     our own options taken out; the rest is for clang
+//! call       what the call asks of clang: does it compile or link, which files, with link-time optimisation?
+//! jobs       the link as clang itself plans it, with options from other places than the command line
 //! toolchain  clang and lld, their versions
 //! plugin     the plugin for that version of LLVM
 //! beside     a directory with the plugin and its options, named by a hash of both
 //! compose    clang's command line
-//! version_script  what an executable shows, the probe library's names among it
-//! linked     what came out of the link: is it what was asked for?
-//! report     what the pass wrote, in words
+//! version_script  the symbols that an executable exports, with those of the probe library
+//! linked     a check of the linked file: is it what was asked for?
+//! report     the report of the pass, in words
 //! ```
 //!
-//! The plugin reads its options from a file beside it, for compilations as for links: an `-mllvm` option would be refused by
-//! clang's assembler, which gets it too and loads no plugin.
+//! The plugin reads its options from a file beside it, both when compiling and when linking. An `-mllvm` option would also be given to
+//! clang's assembler, which loads no plugin and would refuse it.
 
 mod beside;
 pub mod call;

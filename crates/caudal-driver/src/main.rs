@@ -1,4 +1,5 @@
-//! `caudal-cc` and, by that name, `caudal-c++`: paths without arguments for build systems that want one, such as CMake.
+//! The program `caudal-cc`, which is also installed as `caudal-c++`: compilers for build systems, such as CMake, that take the path of a
+//! compiler without arguments. It calls the same code as `caudal cc` and `caudal c++`.
 
 use std::process::ExitCode;
 

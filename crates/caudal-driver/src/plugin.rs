@@ -1,4 +1,5 @@
-//! Finds the plugin for the very version of LLVM that is to load it, because one of another version crashes the compiler. Called by the drivers.
+//! Finds the plugin for the exact version of LLVM that will load it, because a plugin for another version crashes the compiler. The drivers
+//! and `cargo caudal` call [`Plugin::find`] once for each call, when they know their compiler. It only looks at names of files.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::DriverError;
 use crate::majors::MAJORS;
 
-/// A plugin that is there.
+/// A plugin whose file exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plugin {
     /// The file.
@@ -16,10 +17,10 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// The one for LLVM `major`, which `compiler` is of: the given one, else one beside this program.
+    /// The plugin for LLVM `major`, the version of `compiler`: the given one, else one beside this program.
     ///
     /// # Errors
-    /// There is none, or the given one is for another version.
+    /// If there is none, or the given one is for another version.
     pub fn find(given: Option<&Path>, compiler: &Path, major: u32) -> Result<Plugin, DriverError> {
         let plugin = match given {
             Some(path) => Plugin::given(path, compiler, major),
@@ -28,10 +29,10 @@ impl Plugin {
         if is_shared_object(&plugin.path) { Ok(plugin) } else { Err(DriverError::PluginDamaged(plugin.path)) }
     }
 
-    /// The given one, whose version its name says.
+    /// The plugin at `path`, for the version of LLVM in its name.
     ///
     /// # Errors
-    /// It is not there, or its name does not say it.
+    /// If the file does not exist, or there is no version in its name.
     pub fn named(path: &Path) -> Result<Plugin, DriverError> {
         let path = path.canonicalize().map_err(|_| DriverError::PluginMissing(path.to_owned()))?;
         let major = major_of(&path).ok_or_else(|| DriverError::PluginName(path.clone()))?;
@@ -58,7 +59,7 @@ impl Plugin {
         Err(DriverError::NoPlugin { compiler: compiler.to_owned(), major, others, tried })
     }
 
-    /// Whether there is one for `major`, for the choice of a compiler.
+    /// Whether there is a plugin for `major`, for the choice of a compiler.
     pub(crate) fn exists(given: Option<&Path>, major: u32) -> bool {
         match given {
             Some(path) => major_of(path) == Some(major),
@@ -67,7 +68,8 @@ impl Plugin {
     }
 }
 
-/// Compilers would name the link through which they load it.
+/// Whether the file is a shared object. This is checked here because a compiler that fails to load the plugin names the link by which it was
+/// given, and not this file.
 fn is_shared_object(path: &Path) -> bool {
     let mut magic = [0; 4];
     std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == *b"\x7fELF"
@@ -77,12 +79,12 @@ fn file_name(major: u32) -> String {
     format!("libcaudal-pass-{major}.so")
 }
 
-/// The name says it: asking the file itself would take loading it.
+/// The version of LLVM in the name of the file; the file itself says it only when it is loaded.
 fn major_of(path: &Path) -> Option<u32> {
     path.file_name()?.to_str()?.strip_prefix("libcaudal-pass-")?.strip_suffix(".so")?.parse().ok()
 }
 
-/// Beside this program, as a build leaves it, and where an installation puts it.
+/// The directories that are searched: the one of this program, as after a build, and the ones of an installation.
 fn directories() -> Vec<PathBuf> {
     let program = std::env::current_exe().unwrap_or_default();
     let beside = program.parent().unwrap_or(Path::new(".")).to_owned();

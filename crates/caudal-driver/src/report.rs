@@ -1,4 +1,4 @@
-//! The report that the pass wrote, in words. Called by the drivers and by `caudal probes`.
+//! The report that the pass wrote, in words. The drivers read it after a compilation that asked for one, and `caudal probes` when it is called.
 
 use std::fmt::Write as _;
 use std::io::ErrorKind;

@@ -1,4 +1,4 @@
-//! Runs the compiler, and says what went wrong. Called by `cc.rs` and by `cargo caudal`, at the end.
+//! Runs the compiler, and prints errors. `cc.rs` and `cargo caudal` call it at the end of a call, when clang's command line is complete.
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -1,4 +1,5 @@
-//! Finds clang and lld, and their version of LLVM. Called by the drivers.
+//! Finds clang and lld, and their version of LLVM. The drivers and `cargo caudal` ask for them once in each call, before
+//! anything is compiled or linked. It runs clang and lld to ask for their versions.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

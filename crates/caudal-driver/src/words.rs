@@ -1,4 +1,5 @@
-//! Response files: `@file` stands for the words in it, quoted as gcc and clang read them. Called for each command line first.
+//! Response files: `@file` stands for the words in it, quoted as gcc and clang read them. The drivers call [`expand`] as the first step for each
+//! command line, and [`response_file`] where clang's command line becomes too long. Reads the files, and writes temporary ones.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -9,10 +10,10 @@ use tempfile::NamedTempFile;
 
 use crate::error::DriverError;
 
-/// Files that name one another would never end.
+/// The deepest nesting of response files; files that name one another would otherwise never end.
 const DEPTH_MAX: usize = 32;
 
-/// A command line whose response files were replaced by what is in them.
+/// A command line whose response files were replaced by their contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expanded {
     /// The words.
@@ -21,7 +22,7 @@ pub struct Expanded {
     pub had_files: bool,
 }
 
-/// Replaces response files. One that can not be read stays as it is, as with clang, which then looks for a source of that name.
+/// Replaces response files. A file that can not be read stays as the word `@file`, as with clang, which then looks for a source of that name.
 pub fn expand(args: Vec<OsString>) -> Expanded {
     let mut expanded = Expanded::default();
     for arg in args {
@@ -70,7 +71,7 @@ pub(crate) fn split(text: &[u8]) -> Vec<OsString> {
 /// A response file with `words`; it lives as long as the value.
 ///
 /// # Errors
-/// Where there is no room for one.
+/// If the file can not be written.
 pub fn response_file(words: &[OsString]) -> Result<NamedTempFile, DriverError> {
     let place = std::env::temp_dir();
     let mut file = tempfile::Builder::new()

@@ -1,4 +1,4 @@
-//! Errors that keep the checks from reading the source.
+//! The errors that keep a check from reading the source. Every check returns them, and `main` prints the first one and ends.
 
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
-//! Who uses a file: the modules that name something of it, and whether the sentence in its header that names them is still true.
-//! Used by the check of all crates, for each file.
+//! The users of a file: the modules that name something of it, and a check that the sentence in its header that names them is still true. The
+//! check of a crate calls it for each file.
 //!
-//! A header may name users in a sentence that begins with "Used by": "Used by `a` before each run." Each name in backquotes of that sentence is the end of the path of a module of the
-//! same crate that uses the file; a name that does not is a fault, so the sentence cannot become stale unnoticed.
+//! A header may name users in a sentence whose first words are "Used" and "by". Each name in backquotes of that sentence has to be the end of
+//! the path of a module of the same crate that uses the file. Any other name is a fault, so the sentence can not become stale unnoticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

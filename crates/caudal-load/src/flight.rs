@@ -1,5 +1,6 @@
 //! The requests that were sent and wait for their answers: found by number, and given up in the order in which they were due.
-//! Used by `generator`.
+//! A run's generator owns one, on its thread: it begins a request when it sends it, ends it when its answer comes, and gives up old ones once
+//! in each turn of its loop.
 //!
 //! ```text
 //!  free     [7, 2, 9, …]            numbers, that which has been free for longest first

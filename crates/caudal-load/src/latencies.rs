@@ -1,5 +1,6 @@
 //! Times of many requests as an HdrHistogram: recorded in some nanoseconds, added up, and written so that nothing of it is lost.
-//! Used by `record`.
+//! The counts of a run own one for each class and kind of time. The generator records there while it runs; joined runs are added up at the end,
+//! and what is printed or exported is read from it.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

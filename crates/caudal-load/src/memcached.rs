@@ -1,5 +1,5 @@
 //! The client's side of memcached's text protocol: commands, and what an answer says of the request that it belongs to.
-//! Used by `protocol`.
+//! The codec in `protocol` calls it for each request that is sent and for each answer that comes. It only writes into the caller's buffer.
 
 use caudal_proto::text::{
     Failure, Line, ParsedReply, Reply, Request, Scan, ScanStart, Store, StoreLine, StoreMode, Writer,

@@ -1,5 +1,6 @@
 //! `sendmmsg` and `recvmmsg`: many datagrams in one system call.
-//! Used by `udp`.
+//! The UDP transport calls [`send`] and [`receive`] in each turn of the generator's loop, on the generator's thread, and [`drops`] at the end of a run.
+//! Neither call waits.
 
 use std::io::{self, IoSlice};
 use std::mem;

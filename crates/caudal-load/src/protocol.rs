@@ -1,5 +1,6 @@
 //! The protocols that a generator speaks, alike for streams and datagrams.
-//! Used by `session`, `tcp` and `udp`.
+//! A session names the [`Protocol`]. The transport of its sockets makes a [`Codec`] when it connects, and calls it for each request that leaves
+//! and for each answer that comes.
 
 use caudal_proto::spin;
 

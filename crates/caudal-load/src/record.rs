@@ -1,5 +1,5 @@
 //! The counts and times that a run writes down of its requests and of itself.
-//! Used by `generator`, `run` and `trust`.
+//! The generator owns them while it runs, on its thread, and hands them over at the end; then they are joined, judged, printed and exported.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,6 @@
 //! A run as it is kept: what was asked, what came out, and how runs of several processes become one.
-//! Used by `export`, `search` and `trust`.
+//! A session makes a [`Run`] when its generator has ended. The command joins runs by [`merge`] and prints them; the search for the highest rate
+//! and the judgement of a run read them. Plain data.
 
 use serde::{Deserialize, Serialize};
 

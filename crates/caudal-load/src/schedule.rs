@@ -1,5 +1,6 @@
 //! The requests of a run and their intended send times, drawn while the run goes on from the streams that the simulator draws from.
-//! Used by `generator` and `traffic`.
+//! A session makes a [`Schedule`] for each open-loop run, or an [`Endless`] for a closed loop, and gives it to the generator, which takes the next
+//! request whenever one is due. Pure.
 //!
 //! The same seed gives the same requests on every machine: a simulation with the same seed and rate sees these very requests. They are
 //! drawn some at a time, so that a long run at a high rate needs no memory for its schedule.

@@ -1,5 +1,5 @@
 //! Requests over connections: as many as are due are on their way on each, and answers come in the order of the requests.
-//! Used by `session`.
+//! A session connects it before a run; the generator's loop calls it in each turn, on one thread, and no call waits.
 //!
 //! Request `id` goes over connection `id % connections`; a connection that has ended gives its requests to the next one that has not.
 //! An answer belongs to the first request of its connection that was not answered, also if the generator has given that one up: so a

@@ -1,5 +1,6 @@
 //! The commands that the requests of a workload become: keys, values that are known, shares of sets.
-//! Used by `generator`, `memcached`, `transport` and others.
+//! A session makes one [`Traffic`] before a run; the generator asks it for the command of each request that it sends, and the sockets' codecs
+//! write keys and values by it and check the values of answers. Pure.
 
 use caudal_policy::random::{Draw, hash};
 use caudal_workload::Service;

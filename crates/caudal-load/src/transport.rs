@@ -1,6 +1,5 @@
 //! The way to a service and back: commands go out, answers come in, and nothing waits.
-//! The generator drives one, and the sockets, the ring and the tests' simulated services are such ways.
-//! Used by `generator`, `ring`, `tcp` and others.
+//! The generator's loop calls it in each turn, on one thread. The sockets, the ring and the tests' simulated services implement it.
 
 use crate::traffic::Command;
 

@@ -1,5 +1,5 @@
 //! Requests in datagrams: every socket is a flow of its own, and answers are matched by the number in memcached's frame.
-//! Used by `session` and `tcp`.
+//! A session connects it before a run; the generator's loop calls it in each turn, on one thread, and no call waits.
 //!
 //! The numbers of the frame have 16 bits. Request `id` goes to flow `id % flows` with the number `id / flows`, so as many requests may
 //! wait as there are flows, times 65,536.

@@ -1,7 +1,8 @@
-//! Medians over the rounds of a comparison, and ratios within a round.
+//! Medians over the rounds of a comparison, and ratios within a round. Benchmarks and the calibration of a machine call it when their rounds are
+//! done. Pure.
 //!
-//! Contestants take turns, so that a bad minute of the machine hits all of them; a ratio is taken between neighbours in time
-//! and then the median of the ratios, never the ratio of medians.
+//! Contestants alternate, so that a bad minute of the machine hits all of them. A ratio is taken between two runs of the same round, and then the
+//! median of these ratios, never the ratio of medians.
 
 /// The middle of some trials, and how far they reach.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,10 +1,10 @@
-//! Percentiles of a trace, raw and without the requests that a stall of the machine touched.
-//! Comparisons and the fidelity run report by it.
+//! Percentiles of a trace, raw and without the requests that a stall of the machine touched. Comparisons and the fidelity run make a report of each
+//! trace by it, when the run has ended. Pure.
 //!
 //! A request is dropped if the time from its intended arrival to [`AFTER_NS`] after its completion overlaps a gap that the work
-//! noticed. Raw says what a user of this machine sees, filtered what the contestant does. What is left of a run where less
+//! noticed. Raw percentiles are those that a user of this machine sees; filtered percentiles are those of the contestant alone. A run of which less
 //! than [`KEPT_SHARE_MIN`] is kept says little: repeat it. A contestant that lets requests wait for long loses more of
-//! them, its slowest first: the filter flatters it.
+//! them, the slowest first, so the filter flatters it.
 
 use caudal_stats::Histogram;
 

@@ -1,7 +1,7 @@
 //! Gaps: times in which code that never waits did not run. Synthetic work and generators log them while a measurement runs, and the
 //! filter drops the requests that they touched. Data in memory.
 
-/// The length in ns from which on a gap counts: longer than anything that the code itself does between two readings.
+/// The shortest gap that counts, in ns: longer than anything that the code itself does between two readings.
 pub const GAP_NS: u64 = 2_500;
 
 /// One gap between two readings of the clock, in the unit of whoever holds it (ticks in a [`GapLog`], nanoseconds since the

@@ -1,7 +1,8 @@
-//! Releases the requests of a schedule when their time has come, by spinning on the clock.
+//! Releases the requests of a schedule when their time has come, by spinning on the clock. A contestant calls it in a loop, on a thread or in a
+//! source of the runtime, for the whole run.
 //!
-//! The generator's loop notes gaps as the work does, in a log of its own: while its core stands still nothing arrives, and
-//! afterwards everything at once.
+//! The generator's loop records gaps as the work does, in a log of its own: while its core stands still nothing arrives, and
+//! afterwards all overdue requests arrive at once.
 
 use crate::clock::{self, Tsc};
 use crate::gaps::GapLog;

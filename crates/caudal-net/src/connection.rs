@@ -1,5 +1,6 @@
 //! A connection: its socket, what was read and not yet served, and what was answered and not yet sent.
-//! Used by `inlet`, `outlet` and `home`.
+//! The inlet of a worker makes one when it accepts a connection and reads into it; the request that serves it owns it while it runs, on whichever
+//! worker that is; the outlet of that worker writes the answer. So one thread at a time has it.
 
 use std::io::{ErrorKind, Read, Write};
 

@@ -1,5 +1,5 @@
 //! Counts of what sockets have brought and taken, for those who run a service.
-//! Used by `inlet` and `outlet`.
+//! The inlet and the outlet of each worker add to counts of that worker as they read and send; any thread may read them while the service runs.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

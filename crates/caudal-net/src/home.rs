@@ -1,5 +1,6 @@
 //! The home of a worker's connections: where a connection comes back to when its request has ended, on whichever worker that was.
-//! Used by `inlet` and `outlet`.
+//! The inlet of each worker makes one and takes connections back from it when it is polled; the outlet of any worker returns them there when it
+//! has written the answer.
 //!
 //! ```text
 //!  inlet of worker w ── Away ──▶ request on worker v ──▶ outlet of worker v: writes ──▶ returned (a queue) ──▶ inlet of worker w

@@ -1,5 +1,6 @@
 //! Datagrams: the buffer of one, its answer, and the pool to which it returns.
-//! Used by `inlet`, `outlet` and `sys`.
+//! A worker's inlet takes buffers out of its pool and reads datagrams into them; the request owns its buffer while it runs; the outlet of the worker
+//! that ran it sends the answer and gives the buffer back, from whichever thread.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! The address of a datagram's sender, as the kernel writes and reads it.
-//! Used by `packet` and `sys`.
+//! A system call writes it when a datagram is read, the datagram's buffer keeps it, and a system call reads it when the answer is sent. Plain data.
 
 use std::mem::zeroed;
 

@@ -1,5 +1,6 @@
 //! The server's own part: bytes of a datagram or a connection in, bytes of the answer out.
-//! Used by `inlet`, `connection` and `packet`.
+//! Programs implement [`Service`]. The inlet asks it for the class of each datagram and connection before it submits a request; the request calls it
+//! to serve the bytes, on whichever worker runs it, so several threads call it at the same time.
 
 use caudal_rt::ClassId;
 

@@ -1,5 +1,6 @@
 //! System calls that the libraries in use do not have: many datagrams at a time, and event queues.
-//! Used by `inlet`, `outlet`, `home` and others.
+//! Inlets call it to read and to poll, outlets to send, homes to wake a worker, and the counts for drops. It owns the descriptors that it
+//! makes, and closes them when they are dropped.
 
 use std::io;
 use std::mem::{MaybeUninit, size_of, zeroed};

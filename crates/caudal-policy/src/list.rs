@@ -1,5 +1,6 @@
 //! A short list that is copied like a number. Configurations of policies hold one wherever a file has a list (cutoffs, reservations), because
-//! policies do not allocate.
+//! policies do not allocate; so do the lengths of stalls in `caudal-config`. The list is built when a file is read, or by code that makes a
+//! configuration. Only reading one with serde allocates.
 
 use core::fmt;
 use core::ops::Deref;

@@ -1,4 +1,5 @@
-//! Critical sections: between enter and exit no probe yields; a yield that comes due happens at the outermost exit.
+//! Critical sections: between enter and exit no probe yields; a yield that comes due happens at the outermost exit. The runtime calls these functions
+//! around its own code and for `no_preempt`, on the thread that runs the request; they change this thread's block only.
 
 use core::{arch::asm, mem::offset_of};
 
@@ -44,15 +45,15 @@ pub fn critical_depth() -> u32 {
     sys::caudal_critical_depth_v1()
 }
 
-/// Leaves all sections but the outer `depth`, for code that did not come to their exits. Outwards only: a depth that is
-/// not below the present one changes nothing.
+/// Leaves all sections but the outer `depth`, for code that was left before their exits. A depth that is not below the current one changes
+/// nothing.
 #[inline]
 pub fn critical_restore(depth: u32) {
     sys::caudal_critical_restore_v1(depth);
 }
 
-/// Runs `section` as a critical section that is measured: two readings of the clock, for the outermost. A panic leaves
-/// the section.
+/// Runs `section` as a critical section whose length is measured, by two readings of the clock if it is the outermost one. A panic leaves
+/// the section, too.
 #[inline]
 pub fn measured<R>(section: impl FnOnce() -> R) -> R {
     struct Leave;

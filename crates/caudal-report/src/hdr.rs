@@ -1,4 +1,5 @@
-//! Histograms as the tools of the HdrHistogram family read them: `.hlog`, a log of compressed histograms.
+//! Histograms as the tools of the HdrHistogram family read them: `.hlog`, a log of compressed histograms. The directory of results calls it for
+//! each point that it keeps. It writes to the output of the caller.
 
 use std::io::Write;
 use std::time::{Duration, SystemTime};

@@ -1,5 +1,6 @@
 //! The questions that statements are made of: one system against another on the same requests, or a point against a curve. The files of
-//! the figures ask them of simulated cells. Pure.
+//! the figures make them, as closures ([`Ask`]) over simulated cells. The judge of statements (`claim/statement.rs`) calls each closure with a
+//! confidence when the figure is judged. Pure.
 
 use caudal_stats::{Estimate, Linear};
 
@@ -68,9 +69,9 @@ impl<'a> Curve<'a> {
         Curve { cells }
     }
 
-    /// The neighbours of so many cores, and how far on the way from the left to the right one they are. Outside of
-    /// the curve, both are its end: static allocation comes in whole cores, so the fewest that carry the load are what
-    /// a point that holds even fewer on average is held against.
+    /// The two points of the curve next to `cores`, and the position of `cores` between them, from 0 at the left one to 1 at the
+    /// right one. Outside of the curve, both are its nearest end. So a point that holds fewer cores on average than any static system
+    /// that carries the load is compared with the smallest such system: static allocation comes in whole cores.
     fn around(&self, cores: f64) -> Option<(&'a Cell, &'a Cell, f64)> {
         let (first, last) = (*self.cells.first()?, *self.cells.last()?);
         let held = |cell: &Cell| f64::from(cell.held);
@@ -85,8 +86,8 @@ impl<'a> Curve<'a> {
         Some((left, right, (cores - held(left)) / (held(right) - held(left))))
     }
 
-    /// The logarithm of `stat` of a point whose cores come and go, over the curve at as many cores as it holds on
-    /// average: on the straight line of the curve's logarithm between two neighbours. With what it was computed from.
+    /// The logarithm of a ratio, and the cells that it was computed from: `stat` of a point whose cores come and go, over the curve at as many
+    /// cores as the point holds on average. Between two points of the curve, its logarithm is a straight line.
     fn log_ratio(&self, point: &'a Cell, stat: Stat) -> Option<(Linear, Vec<&'a Cell>)> {
         let (left, right, _) = self.around(point.cores(usize::MAX).value())?;
         let cells = if left.id == right.id { vec![point, left] } else { vec![point, left, right] };
@@ -107,8 +108,8 @@ impl<'a> Curve<'a> {
         Some((own.plus(-1.0, &curve), cells))
     }
 
-    /// The same where too few values lie beyond the percentile for an interval: the median over the replications, which
-    /// saw the same requests. What is not known of the cores held is little beside it.
+    /// The same ratio where too few values lie beyond the percentile for an interval: its median over the replications, which
+    /// saw the same requests. The error of the cores held is left out, because it is small beside the others.
     fn typical_ratio(&self, point: &'a Cell, stat: Stat, confidence: f64) -> (Estimate, Vec<&'a Cell>) {
         let Some((left, right, share)) = self.around(point.cores(usize::MAX).value()) else {
             return (Estimate::MISSING, vec![point]);
@@ -120,7 +121,7 @@ impl<'a> Curve<'a> {
     }
 }
 
-/// Is the point of `balancing` under `allocation` at `limit` times the curve called `curve`?
+/// Is the point of `balancing` under `allocation`, over the curve called `curve`, where `limit` says?
 pub(crate) fn against_curve<'a>(
     measured: &'a Measured,
     (balancing, allocation): (&str, &str),
@@ -140,7 +141,7 @@ pub(crate) fn against_curve<'a>(
     }))
 }
 
-/// The point of `first` over its curve against that of `second` over the same curve.
+/// Is the ratio of two ratios where `limit` says: `first` over the curve, over `second` over the same curve?
 pub(crate) fn curve_ratios<'a>(
     measured: &'a Measured,
     (first, second): (&'a Cell, &'a Cell),
@@ -156,7 +157,7 @@ pub(crate) fn curve_ratios<'a>(
             return Claim::new(place.clone(), Estimate::MISSING, limit).about(&[first, second]);
         };
         cells.extend(more);
-        // Replications that only one of them has say nothing about what they share.
+        // The errors that the two share cancel only if both have the same replications.
         let value = match a.replications() == b.replications() {
             true => a.plus(-1.0, &b).exp_interval(confidence),
             false => {
@@ -168,7 +169,8 @@ pub(crate) fn curve_ratios<'a>(
     })
 }
 
-/// Is the tail of the first system's point nearer to the single queue's curve than that of the second one?
+/// Is the tail of the first system's point nearer to that of an ideal single queue than the second one's? The single queue is a formula
+/// ([`Ideal`]), not simulated points as in [`Curve`].
 pub(crate) fn nearer<'a>(
     measured: &'a Measured,
     allocation: &str,
@@ -193,8 +195,7 @@ pub(crate) fn nearer<'a>(
     }))
 }
 
-/// The logarithm of the largest over the smallest of some estimates would hide the errors: this is the spread
-/// as a ratio with bounds that hold whichever of them is truly the largest and the smallest.
+/// The largest estimate over the smallest one. The interval holds whichever of them truly are the largest and the smallest.
 pub(crate) fn spread(values: &[Estimate]) -> Estimate {
     let most = |of: fn(&Estimate) -> f64| values.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
     let least = |of: fn(&Estimate) -> f64| values.iter().map(of).fold(f64::INFINITY, f64::min);

@@ -1,4 +1,4 @@
-//! Everything that can go wrong while figures are simulated anew.
+//! The errors of a reproduction: of files, simulations and results. All steps return them, and the command prints them.
 
 use std::path::PathBuf;
 

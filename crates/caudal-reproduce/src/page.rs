@@ -13,7 +13,7 @@ use caudal_results::table::digits;
 pub(crate) const MADE_BY: &str =
     "<!-- Made by `caudal reproduce --docs` from reproduction/results; do not edit. -->\n";
 
-/// The page of a figure; its notes have numbers of other figures, too, which are among `all`.
+/// The page of a figure. `all` has the records of all figures, because the notes may have numbers of other figures.
 pub(crate) fn of_figure(recorded: &RecordedFigure, all: &[RecordedFigure]) -> String {
     let RecordedFigure { figure, record } = recorded;
     let mut text = format!("{MADE_BY}# {}\n\n[Overview](../reproduction.md) · ", figure.title);
@@ -81,7 +81,7 @@ fn shown(compared: size::Compared) -> String {
     }
 }
 
-/// The reasons that were found for statements that did not come out.
+/// The section with the reasons that were found for statements that did not come out.
 fn looked_into(recorded: &RecordedFigure, all: &[RecordedFigure]) -> String {
     let mut text = String::new();
     for line in recorded.statements() {
@@ -95,7 +95,7 @@ fn looked_into(recorded: &RecordedFigure, all: &[RecordedFigure]) -> String {
     if text.is_empty() { text } else { format!("\n## Looked into\n\n{text}") }
 }
 
-/// Where its files are.
+/// The section that says where the figure's files are.
 fn made_from(figure: &Figure) -> String {
     let link = |source: &Source| {
         let path = source.path(figure.name);
@@ -106,7 +106,7 @@ fn made_from(figure: &Figure) -> String {
     format!("Made from {}.\n\n", links.join(", "))
 }
 
-/// How statements are judged.
+/// The page that says how statements are judged.
 pub(crate) fn method() -> String {
     format!("{MADE_BY}{METHOD}\n{}\n{TIES}", words::EXPLAINED)
 }

@@ -1,4 +1,4 @@
-//! Policies paper, Figure 4: what the other load-balancing policies add to work stealing. `figures` lists it; `reproduction` simulates
+//! Policies paper, Figure 4: the gains of the other load-balancing policies over work stealing. `figures` lists it; `reproduction` simulates
 //! its file of `experiments/`, and then asks here for statements, charts and tables.
 
 use caudal_report::chart::Chart;

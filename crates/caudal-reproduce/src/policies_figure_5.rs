@@ -189,7 +189,7 @@ fn poor_per_task(measured: &Measured) -> Finding {
     all(&asks)
 }
 
-/// The first holds more cores than the second.
+/// Does `first` hold more cores than `second`?
 fn more_cores<'a>(first: &'a Cell, second: &'a Cell) -> Ask<'a> {
     Box::new(move |confidence| {
         let place = format!("cores of {} over cores of {}", first.allocation, second.allocation);

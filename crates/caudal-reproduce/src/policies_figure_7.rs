@@ -33,7 +33,7 @@ const STEALING: &str = "work-stealing";
 const RANGES: [&str; 2] = ["delay-range", "utilization-range"];
 /// Policies that yield cores only when no work is found.
 const OTHERS: [&str; 3] = ["shenango", "caladan", "per-task"];
-/// "Across loads": where the paper's figure is about; below, a core or two decide.
+/// The loads for statements that say "across loads": about those of the paper's figure. At lower loads, the result depends on a core or two.
 const LOADS: std::ops::RangeInclusive<f64> = 0.2..=0.8;
 
 static STATEMENTS: [Statement; 7] = [
@@ -119,7 +119,7 @@ fn savings(measured: &Measured) -> Finding {
     })
 }
 
-/// The points of an allocation policy at the loads that a statement is about.
+/// The points of an allocation policy at the loads [`LOADS`].
 fn across_loads<'a>(measured: &'a Measured, allocation: &str) -> Vec<&'a Cell> {
     let points = measured.under(STEALING, allocation).into_iter();
     points.filter(|cell| LOADS.contains(&cell.load)).collect()

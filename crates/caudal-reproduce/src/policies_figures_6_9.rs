@@ -6,7 +6,7 @@ use super::figure::{Figure, FigureKind, Source, Statement};
 use super::policies_dynamic as dynamic;
 use super::policies_dynamic::share_of_cores;
 
-/// 64 cores.
+/// Figure 6: 64 cores.
 pub(crate) const FIGURE_6: Figure = Figure {
     name: "policies-figure-6",
     title: "Policies paper, Figure 6: core allocation on 64 cores",
@@ -18,7 +18,7 @@ pub(crate) const FIGURE_6: Figure = Figure {
     sheets: dynamic::sheets,
 };
 
-/// Load 0.3.
+/// Figure 9a: load 0.3.
 pub(crate) const FIGURE_9A: Figure = Figure {
     name: "policies-figure-9a",
     title: "Policies paper, Figure 9: core allocation at load 0.3",
@@ -30,7 +30,7 @@ pub(crate) const FIGURE_9A: Figure = Figure {
     sheets: dynamic::sheets,
 };
 
-/// Load 0.7.
+/// Figure 9b: load 0.7.
 pub(crate) const FIGURE_9B: Figure = Figure {
     name: "policies-figure-9b",
     title: "Policies paper, Figure 9: core allocation at load 0.7",

@@ -1,5 +1,5 @@
-//! The record of what a reproduction found, as it is kept. `reproduction` writes one when a figure is judged, and the pages are made of
-//! it and of nothing else.
+//! The record of a reproduced figure: verdicts, numbers, charts and tables. `reproduction` writes one when a figure is judged, and the pages are
+//! made of records alone.
 //!
 //! A figure's record stands in `docs/reproduction/results/`, so that the pages can be made anew, and tested, without simulating.
 
@@ -11,10 +11,10 @@ use super::figure::{Figure, Statement};
 use super::judged::JudgedFigure;
 use super::size::{self, Compared, Paper};
 
-/// A figure as it came out.
+/// The results of a figure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// Of the figure's files and statements, as they were ([`fingerprint`]).
+    /// The fingerprint of the figure's files and statements when it was judged ([`fingerprint`]).
     pub(crate) fingerprint: String,
     /// In the order of the figure's statements.
     pub(crate) verdicts: Vec<Found>,
@@ -31,7 +31,7 @@ pub(crate) struct Found {
     pub(crate) verdict: Outcome,
     /// The numbers that decided.
     pub(crate) numbers: String,
-    /// The number that it is about, or the two ends of several: estimate, and interval.
+    /// The number that the statement is about, or the smallest and the largest of several: each as estimate and interval.
     pub(crate) values: Vec<[Option<f64>; 3]>,
 }
 
@@ -59,9 +59,9 @@ impl Record {
     }
 }
 
-/// JSON has no infinity: an end that is none is left out.
+/// The estimate and its interval as JSON holds them: an infinite end is left out.
 fn kept(value: &Estimate) -> [Option<f64>; 3] {
-    // Six digits are more than an interval leaves of it, and do not differ between machines in what nobody reads.
+    // Six digits are more than an interval leaves certain; further digits would differ between machines.
     let rounded = |value: f64| format!("{value:.5e}").parse().unwrap_or(value);
     [value.estimate, value.low, value.high].map(|value| value.is_finite().then(|| rounded(value)))
 }
@@ -88,14 +88,14 @@ impl RecordedFigure {
         same.then_some(RecordedFigure { figure, record })
     }
 
-    /// Its statements, with what was found.
+    /// Its statements, each with its verdict.
     pub(crate) fn statements(&self) -> impl Iterator<Item = Line<'_>> {
         let lines = self.figure.statements.iter().zip(&self.record.verdicts);
         lines.map(|(statement, found)| Line { figure: self.figure, statement, found })
     }
 }
 
-/// A statement with what was found.
+/// A statement with its verdict.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'a> {
     pub(crate) figure: &'static Figure,
@@ -109,7 +109,7 @@ pub(crate) enum Sign {
     Agrees,
     Disagrees,
     Open,
-    /// Not comparable: the simulation is of something else than the paper speaks of.
+    /// Not comparable: the simulation measures another quantity than the paper does.
     NotComparable,
 }
 
@@ -143,20 +143,20 @@ impl Line<'_> {
         size::of(self.figure.name, self.statement.text)
     }
 
-    /// Ours beside it. None if the paper gives none; what is not known well enough is open.
+    /// Our number compared with the paper's. None if the paper gives none; open if ours is not known well enough.
     pub(crate) fn size(&self) -> Option<Compared> {
         let open = Compared { size: size::Size::Open, share: None };
         Some(self.paper()?.compare(&self.found.estimates()).unwrap_or(open))
     }
 }
 
-/// A fingerprint of everything that a figure's record depends on, but the simulator: its files and its statements.
+/// A fingerprint of everything that a figure's record depends on, except the simulator: its files and its statements.
 pub(crate) fn fingerprint(figure: &Figure) -> String {
     let statements =
         figure.statements.iter().flat_map(|statement| [statement.text, statement.source, statement.reading]);
     let files = figure.files.iter().map(|source| source.text);
     let texts = [figure.title, figure.shows].into_iter().chain(files).chain(statements);
-    // FNV-1a: all that is needed is that an edit changes it.
+    // FNV-1a, because it is enough that an edit changes the number.
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     let hash = texts.flat_map(|text| text.bytes().chain([0])).fold(0xcbf2_9ce4_8422_2325, step);
     format!("{} {hash:016x}", figure.name)

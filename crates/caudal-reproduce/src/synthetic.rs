@@ -1,4 +1,5 @@
-//! Points with made-up latencies, for tests of the judging.
+//! Points with made-up latencies. Unit tests of the comparisons, statements and figures make them, to judge what they know; nothing else
+//! is compiled with this file. Pure.
 
 use caudal_stats::{Estimate, Histogram, Replicated};
 use serde_json::Value;
@@ -6,8 +7,8 @@ use serde_json::Value;
 use super::cell::{Cell, CellId, STATIC};
 use super::measured::Measured;
 
-/// A static point whose latencies are spread evenly by ± half around `median_ns`, alike in 16 replications up to
-/// `noise` (a share of them).
+/// A point under static allocation, whose latencies are spread evenly from half to one and a half times `median_ns`, in 16 replications. All
+/// latencies of a replication are longer by the share `noise`, and those of the next one shorter by it.
 pub(super) fn point(system: &str, held: u32, median_ns: f64, noise: f64) -> Cell {
     let mut latency_ps = Replicated::new();
     for replication in 0..16_u32 {
@@ -48,7 +49,8 @@ pub(super) fn point(system: &str, held: u32, median_ns: f64, noise: f64) -> Cell
     }
 }
 
-/// The same point under an allocation policy, holding so many cores on average, more or less by `spread`.
+/// The same point under an allocation policy. It holds `cores` on average: `spread` more in half of the replications, and `spread` fewer
+/// in the others.
 pub(super) fn dynamic(cell: Cell, allocation: &'static str, cores: f64, spread: f64) -> Cell {
     // Pairs of replications: independent of the noise of [`point`].
     let held = |replication: usize| if replication % 4 < 2 { cores + spread } else { cores - spread };
@@ -57,7 +59,7 @@ pub(super) fn dynamic(cell: Cell, allocation: &'static str, cores: f64, spread: 
     Cell { allocation, held_ps, busy_ps, held: 32, ..cell }
 }
 
-/// The same point, fallen behind its load.
+/// The same point, which does not carry its load.
 pub(super) fn overloaded(cell: Cell) -> Cell {
     Cell { overloaded: true, ..cell }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::cell::target;
 use super::error::ReproduceError;
 
-/// Rows that are written.
+/// Rows of the table that are written.
 const ROWS: u32 = 100;
 
 /// The table of a target at a rate.
@@ -39,7 +39,7 @@ impl Thresholds {
         Ok(Thresholds { rate_per_s: 1e12 / mean_gap_ps, target, table: tables.tables()[0].clone() })
     }
 
-    /// As results are written.
+    /// The row in the file of results.
     pub(crate) fn row(&self) -> Value {
         let limits = (1..=ROWS).map(|active| self.table.at(active).as_nanos_f64());
         json!({

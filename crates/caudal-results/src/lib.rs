@@ -1,14 +1,15 @@
-//! What becomes of simulated points: sweeps over the points of a file, results directories that a broken-off run goes on from, timelines of
-//! a window, and the tables and reports of plans, lanes and rows. The command `caudal` prints it; other programs call it here.
+//! The results of simulated points: sweeps over the points of a file, results directories from which an interrupted run is continued, timelines
+//! of a window, and the tables and reports of plans, lanes and rows. The command `caudal` calls it and prints what it returns; other programs,
+//! such as the Python package, call it in the same way.
 //!
-//! * [`sweep()`] simulates points and hands over typed rows in their order; where they are kept is a [`RowStore`].
-//! * [`ResultsDirectory`] is one in files, [`DirectoryJournal`] keeps the parts of a search (feature `host`).
-//! * [`answers`] are the reports and tables of plans and lanes; [`sweep_report()`] is that of rows.
-//! * [`timeline`] draws what cores do in a window of a run, [`bounds`] checks what lanes promise after every event.
+//! * [`sweep()`] simulates points and hands over typed rows in their order; a [`RowStore`] keeps them.
+//! * [`ResultsDirectory`] is a store in files, [`DirectoryJournal`] keeps the parts of a search (feature `host`).
+//! * [`answers`] are the reports and tables of plans and lanes; [`sweep_report()`] is the report of rows.
+//! * [`timeline`] draws the work of cores in a window of a run, [`bounds`] checks the promises of lanes after every event.
 //! * [`table`], [`columns`] and [`describe`] put numbers, tables and systems into words.
 //!
-//! Nothing here prints, and nothing asks for a terminal: a [`Control`] has the number of threads, the flag that stops what runs, and the listener that is told its
-//! [`Progress`].
+//! Nothing here prints, and nothing asks for a terminal: the caller gives a [`Control`] with the number of threads, a flag that stops the
+//! run, and a listener that is told the [`Progress`].
 
 pub mod answers;
 pub mod bounds;

@@ -1,4 +1,4 @@
-//! What the runtime costs and what it brings, measured as `benches/README.md` says.
+//! Benchmarks of the runtime: its costs and its gains, measured as `benches/README.md` says.
 
 pub mod contest;
 pub mod dispatcher;

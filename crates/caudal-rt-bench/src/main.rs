@@ -1,4 +1,4 @@
-//! What the runtime costs and what it brings, measured as `benches/README.md` says.
+//! The program of the benchmarks of the runtime, which `scripts/bench-rt` runs as `benches/README.md` says.
 
 use std::process::ExitCode;
 

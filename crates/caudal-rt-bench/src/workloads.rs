@@ -1,6 +1,6 @@
-//! The workloads that are run and simulated: classes of one service time each, because that is what a contestant runs.
-//! The fidelity run takes its table from here.
-//! Other measurements make theirs of the same parts.
+//! The workloads that benchmarks of the runtime run and simulate: classes with one service time each, because a contestant can run only such.
+//! The fidelity run takes its table of workloads from here when it begins; the series of Tiny Quanta and the other measurements make
+//! workloads of their own of the same types. Some classes are read from files of measured requests.
 
 use std::error::Error;
 use std::path::Path;
@@ -21,13 +21,13 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
-    /// As contestants take it: `0.995:500ns,0.005:500000ns`.
+    /// The mix as an argument of contestants: `0.995:500ns,0.005:500000ns`.
     pub(crate) fn mix(&self) -> String {
         let class = |class: &Class| format!("{}:{}ns", class.share, class.service_ns);
         self.classes.iter().map(class).collect::<Vec<_>>().join(",")
     }
 
-    /// As a policy's file has it: the shares are these, the times those in the file `services`, by class.
+    /// The mix as `service` of a policy's file, with these shares and with the times that the file `services` has for each class.
     pub(crate) fn measured_in(&self, services: &Path) -> String {
         let weights: Vec<String> =
             self.classes.iter().map(|class| format!("\"{}\" = {:?}", class.name, class.share)).collect();
@@ -39,7 +39,7 @@ impl Workload {
         self.classes.iter().position(|class| class.name == name).map(|number| number as u32)
     }
 
-    /// Mean of the nominal service times, by which a load is meant.
+    /// Mean of the nominal service times. Loads refer to it.
     pub(crate) fn mean_ns(&self) -> f64 {
         self.classes.iter().map(|class| class.share * class.service_ns as f64).sum()
     }
@@ -84,12 +84,13 @@ pub(crate) fn workloads(trace: &Path) -> Result<Vec<Workload>, Box<dyn Error>> {
     ])
 }
 
-/// Shares of a class's requests, the shortest first, that are one class here.
+/// The parts into which a class's requests are split, by rank from the shortest to the longest: each becomes a class here.
 const PARTS: [(f64, f64); 3] = [(0.0, 0.5), (0.5, 0.95), (0.95, 1.0)];
-/// Of fewer requests there is one part.
+/// A class of fewer requests is not split.
 const PARTED_MIN: usize = 1_000;
 
-/// The classes of a file of measured service times (`class,service_ns`), each in up to three parts that have its mean there.
+/// The classes of a file of measured service times (`class,service_ns`). Each is split into up to three parts; the time of a part is its
+/// mean.
 fn measured(text: &str) -> Result<Vec<Class>, Box<dyn Error>> {
     let mut by_class: Vec<(String, Vec<u64>)> = Vec::new();
     for line in text.lines().skip(1).filter(|line| !line.is_empty()) {

@@ -1,4 +1,5 @@
-//! An estimate with its interval. Every statistic of this crate returns one, and rows of results keep it. Data only.
+//! An estimate with its interval. Every statistic of this crate returns one when it is asked with a confidence, and rows of results keep it.
+//! Data only.
 
 use serde::de::Deserializer;
 use serde::ser::{SerializeStruct, Serializer};
@@ -38,10 +39,10 @@ impl Estimate {
         Self { estimate, low: estimate - half_width, high: estimate + half_width }
     }
 
-    /// The interval of a number that can not be negative: as wide to both sides on a logarithmic scale (the delta
-    /// method's standard error of the logarithm is that of the number over the number), so that it ends above 0.
+    /// The interval of a number that can not be negative: as wide to both sides on a logarithmic scale, so that it ends above 0. By the delta
+    /// method, the standard error of the logarithm is the standard error of the number, divided by the number.
     ///
-    /// Without upper end where `half_width` is more than the number itself: the data do not even tell its order of
+    /// The interval has no upper end where `half_width` is more than the number itself: the data do not even tell its order of
     /// magnitude, as with means of values whose second moment does not settle.
     pub fn positive(estimate: f64, half_width: f64) -> Self {
         let ratio = half_width / estimate;
@@ -56,15 +57,15 @@ impl Estimate {
         }
     }
 
-    /// The same, of a number that is known to be at least `floor`: an interval may end there. An end that is not known
-    /// stays so.
+    /// The same estimate of a number that is known to be at least `floor`: the interval is cut there. An end that is not known
+    /// stays unknown.
     #[must_use]
     pub fn at_least(self, floor: f64) -> Self {
         let low = if self.low.is_finite() { self.low.max(floor).min(self.estimate) } else { self.low };
         Self { low, ..self }
     }
 
-    /// The same, of a number that is known to be at most `ceiling`.
+    /// The same estimate of a number that is known to be at most `ceiling`.
     #[must_use]
     pub fn at_most(self, ceiling: f64) -> Self {
         let high = if self.high.is_finite() { self.high.min(ceiling).max(self.estimate) } else { self.high };

@@ -1,19 +1,19 @@
-//! Estimates that are made of several others over the same replications: a point over a curve, where two curves cross, the ratio of two
-//! ratios. `replicated` gives the first ones, and the figures of the papers combine them. Pure.
+//! Estimates that are computed from several others over the same replications: a point over a curve, the crossing of two curves, the ratio of
+//! two ratios. `replicated` makes estimates of means, percentiles and shares; the figures of the papers combine these when they are judged. Pure.
 //!
-//! Every estimate here carries what each replication contributes to its error, to first order. The contributions of
+//! Every estimate here has, for each replication, its contribution to the error, to first order. The contributions of
 //! a function are those of its arguments times its derivatives, replication by replication (the delta method on
-//! clusters, or infinitesimal jackknife). So one interval at the end knows of everything that is uncertain, and what
-//! common random numbers made alike in two systems cancels, however they were put together.
+//! clusters, or infinitesimal jackknife). So one interval at the end includes every error, and errors that two systems share because of
+//! common random numbers cancel, however the estimates were combined.
 
 use crate::estimate::Estimate;
 use crate::t;
 
-/// An estimate and what each replication contributes to its error.
+/// An estimate, with the contribution of each replication to its error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linear {
     value: f64,
-    /// Their mean is 0, and the variance of the estimate is that of their mean.
+    /// The contributions. Their mean is 0; the variance of the estimate is the variance of a mean of as many independent values.
     errors: Vec<f64>,
 }
 
@@ -52,9 +52,9 @@ impl Linear {
         Self { value: self.value + factor * other.value, errors: errors.collect() }
     }
 
-    /// This, freed of the chance that it shares with `control`, whose long-run value is `known` (control variate, by
-    /// least squares over the replications; Law, *Simulation Modeling and Analysis*, section 11.4). Where the two have
-    /// nothing in common, it stays as it is.
+    /// This, without the error that it shares with `control`, whose long-run value is `known` (control variate, by
+    /// least squares over the replications; Law, *Simulation Modeling and Analysis*, section 11.4). If the two share no
+    /// error, it stays as it is.
     ///
     /// # Panics
     /// If their numbers of replications differ.
@@ -95,7 +95,7 @@ impl Linear {
         }
     }
 
-    /// The interval of e to this: of a ratio, if this is a difference of logarithms.
+    /// The interval of e to the power of this, which is a ratio if this is a difference of logarithms.
     ///
     /// # Panics
     /// If `confidence` is not between 0 and 1.

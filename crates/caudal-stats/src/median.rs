@@ -1,4 +1,5 @@
-//! The median of some trials, with an interval that takes nothing for granted but that they are independent.
+//! The median of some trials, with an interval that only assumes that the trials are independent. Benchmarks compute it
+//! when their trials are done. Pure.
 
 /// A median and its 95 % interval, from the order of the values alone.
 #[derive(Clone, Copy, Debug, PartialEq)]

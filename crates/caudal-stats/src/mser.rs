@@ -1,14 +1,13 @@
-//! The end of a warm-up, by MSER-5.
-//! Experiments ask it of their pilot runs.
+//! The end of a warm-up, by MSER-5. An experiment adds the latencies of its pilot runs, and asks for the end of the warm-up before it measures.
 //!
 //! A simulation starts empty, so its first requests are faster than the later ones. MSER (marginal standard error
-//! rule) cuts off as many observations as make the standard error of the mean of the rest smallest: a cut further
-//! right takes away data, a cut further left keeps bias. MSER-5 does so on means of batches of five.
+//! rule) cuts off as many observations as minimise the standard error of the mean of the rest: a later cut
+//! loses data, an earlier cut keeps bias. MSER-5 applies the rule to means of batches of five.
 //!
 //! Source: White, Cobb, Spratt, *A comparison of five steady-state truncation heuristics for simulation* (WSC
 //! 2000); Hoad, Robinson, Davies, *Automating warm-up length estimation* (JORS 61, 2010), who found it the best of
-//! 44 methods. Ours: batches double when there are too many, so that memory is bounded, and cuts in the last
-//! tenth are not looked at: a handful of similar values at the end has a small error by chance.
+//! 44 methods. Our additions: batches double when there are too many, so that memory is bounded, and cuts in the last
+//! tenth are not considered, because a few similar values at the end have a small error by chance.
 //!
 //! **Lay replications over one another** ([`Mser5::superpose`]), twenty or more, before asking for the cut. In one
 //! run of a loaded queue the quiet stretches have both the smallest variance and the smallest values, so the rule

@@ -1,11 +1,12 @@
-//! Two systems that saw the same requests: which one is better, and by how much?
+//! Paired comparison of two systems that saw the same requests: which one is better, and by how much? The tuner calls [`compare`] or
+//! [`typical_ratio`] when both have been simulated. Pure.
 //!
 //! With common random numbers, replication *i* of both systems has the same arrivals and the same service times.
-//! What made one of them slow mostly made the other one slow too and cancels in the difference, so a paired
+//! Requests that made one system slow mostly made the other one slow, too. This cancels in the difference, so a paired
 //! interval needs far fewer replications than two separate ones.
 //!
-//! **How.** Both estimates are those of all replications pooled. How much each replication contributes to the
-//! error of an estimate is linear to first order ([`Replicated`] says how for means and percentiles); the
+//! **Method.** Both estimates are of all replications pooled. To first order, the error of an estimate is a sum of
+//! contributions of the replications ([`Replicated`] says which, for means and percentiles). The
 //! contributions are paired by replication, and Student's t with pairs − 1 degrees of freedom gives the
 //! interval of the difference. The interval of the ratio is Fieller's (*Some problems in interval estimation*, J.
 //! Royal Stat. Soc. B 16, 1954), which is exact for normal contributions; where it holds 0, it ends there.
@@ -57,7 +58,7 @@ pub struct Comparison {
 /// Why two systems cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PairedError {
-    /// There is nothing to pair some replications with.
+    /// The two systems have different numbers of replications, so some have no partner.
     #[error("{first} replications against {second}: a paired comparison needs the same ones of both systems")]
     DifferentReplications {
         /// Replications of the first system.
@@ -101,7 +102,7 @@ pub fn compare(
         let (difference, ratio) = (Estimate::MISSING, Estimate::MISSING);
         return Ok(Comparison { difference, ratio, verdict: Verdict::Undecided, replications });
     };
-    // Pairs in which either system recorded nothing (a rare class) say nothing about the spread.
+    // A pair in which either system recorded nothing (a rare class) has no information about the spread.
     let informative = first.informative().min(second.informative()) as u64;
     let factor = t::two_sided(confidence, informative.saturating_sub(1));
     let (difference, ratio) = match (a_errors, b_errors) {
@@ -121,9 +122,9 @@ pub fn compare(
 }
 
 /// The ratio of `first` to `second` in a typical replication: the geometric mean over the pairs, with Student's interval
-/// of its logarithm. Percentiles of single replications are biased by how short they are, both alike; so this ranks
-/// systems whose tails differ by orders of magnitude on a few short runs, where [`compare`] still knows
-/// nothing, and estimates neither of them.
+/// of its logarithm. Percentiles of short replications are biased, but those of both systems alike. So this ranks
+/// systems whose tails differ by orders of magnitude by a few short runs, where [`compare`] is still undecided. It is an estimate of
+/// neither system's percentile.
 ///
 /// None where a replication recorded nothing, or there are fewer than two.
 ///

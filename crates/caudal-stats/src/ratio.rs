@@ -1,5 +1,5 @@
-//! Ratios of sums over replications: efficiencies, shares, counts per request.
-//! Rows of results are full of them.
+//! Ratios of sums over replications: efficiencies, shares, counts per request. The row of a point is filled with them when all of its replications
+//! are done. Pure.
 
 use crate::estimate::Estimate;
 use crate::t;

@@ -1,5 +1,5 @@
 //! The rule by which an experiment stops: when there are enough replications, and in which order they count.
-//! Experiments ask after every replication.
+//! An experiment asks it after every replication. Pure.
 
 use std::collections::BTreeMap;
 

@@ -1,27 +1,27 @@
-//! Bisection over whole numbers with an oracle that may not know.
-//! The searches of a plan use it.
+//! Bisection over whole numbers, with an oracle that may have no answer. Each search of a plan calls it when its bracket is to be narrowed; the
+//! oracle is a simulation. Pure, apart from the oracle.
 //!
 //! *Hardness* counts up: more load, or fewer cores. The oracle says whether a hardness passes. It need not be
-//! monotone, as a simulated one never quite is: the bracket always lies between two hardnesses that were asked,
+//! monotone, and a simulated one never quite is: the bracket always lies between two hardnesses that were asked,
 //! of which the lower one passed and the higher one did not.
 
-/// The bounds between which the hardest lies that passes.
+/// The bounds of the hardest hardness that passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bracket {
-    /// The hardest that passed, if any did.
+    /// The hardest hardness that passed, if any did.
     pub pass: Option<u32>,
-    /// The next one above that was asked and did not pass, if any.
+    /// The easiest hardness above it that was asked and did not pass, if there is one.
     pub fail: Option<u32>,
 }
 
-/// Where to search, and how finely.
+/// The range of a search, its begin and its first step.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    /// The easiest that may be asked.
+    /// The easiest hardness that may be asked.
     pub easiest: u32,
-    /// The hardest that may be asked.
+    /// The hardest hardness that may be asked.
     pub hardest: u32,
-    /// Where to begin; in the middle if none.
+    /// The first hardness that is asked; the middle if none is given.
     pub guess: Option<u32>,
     /// First step away from the guess; later ones double.
     pub step: u32,
@@ -55,7 +55,7 @@ impl Bracket {
     pub fn learn(&mut self, hardness: u32, passed: bool) {
         if passed {
             self.pass = Some(self.pass.map_or(hardness, |pass| pass.max(hardness)));
-            // What failed below was noise, or undecided.
+            // A failure at an easier hardness was noise, or undecided.
             self.fail = self.fail.filter(|&fail| fail > hardness);
         } else {
             self.fail = Some(self.fail.map_or(hardness, |fail| fail.min(hardness)));
@@ -64,12 +64,12 @@ impl Bracket {
     }
 }
 
-/// Narrows `bracket` until it is no wider than `width` says, or the oracle answers `Ok(None)`: it can not go on.
+/// Narrows `bracket` until it is no wider than `width` says, or the oracle answers `Ok(None)`, because it can not go on.
 ///
-/// What has been learnt stays in `bracket` also on an error.
+/// All answers stay in `bracket`, also if the oracle fails.
 ///
 /// # Errors
-/// Those of the oracle.
+/// The errors of the oracle.
 pub fn bisect<E>(
     span: &Span,
     bracket: &mut Bracket,

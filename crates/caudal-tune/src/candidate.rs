@@ -1,5 +1,5 @@
-//! One system of a plan, with the parameters that it has been given so far: what is searched, judged and explained. `candidates` makes
-//! them, the tuning steps change a copy, and `judge` simulates one at a load.
+//! One system of a plan, with the parameters that it has been given so far. `candidates` makes all of them when a plan begins, the tuning steps
+//! change a copy, `judge` simulates one at a load, and explanations describe it. Data, and the experiment made of it.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub struct LeftOut {
     pub reason: String,
 }
 
-/// How hard a system is to be tried.
+/// The load and the cores under which a system is simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spot {
     /// Offered work over the capacity of the machine.
@@ -57,7 +57,7 @@ impl Candidate {
         self.plan.system.parallelism.forks()
     }
 
-    /// The loop of the engine that simulates it with all its cores; none for what no loop can.
+    /// The loop of the engine that simulates it with all its cores; none if no loop can.
     pub(crate) fn route(&self) -> Option<Route> {
         Route::of(&self.plan.system, &self.plan.costs).ok()
     }
@@ -72,8 +72,8 @@ impl Candidate {
         self.plan.system.discipline != DisciplineConfig::Fcfs
     }
 
-    /// How many mechanisms there are to it beyond a queue, or queues that requests fall into by chance: of systems that
-    /// reach equally far, the simplest is taken.
+    /// The number of its mechanisms beyond a queue, or beyond queues that requests get into at random. Of systems that
+    /// reach equally far, the one with the fewest is taken.
     pub(crate) fn mechanisms(&self) -> u32 {
         let system = &self.plan.system;
         let chooses = !matches!(system.dispatch, DispatchConfig::Random | DispatchConfig::RoundRobin);
@@ -91,7 +91,7 @@ impl Candidate {
         moves + forks + counts.map(u32::from).iter().sum::<u32>()
     }
 
-    /// The system on so many workers. Requests that fork have all cores of their machine, so that is a smaller one.
+    /// The system on this number of workers. Requests that fork have all cores of their machine, so the machine becomes smaller for them.
     pub(crate) fn holding(&self, workers: u32) -> System {
         let system = self.plan.system.clone();
         let cores = if self.forks() { workers } else { system.cores };

@@ -1,5 +1,5 @@
-//! Errors of plans, searches and comparisons: what was asked, and what would be right.
-//! Every public function of this crate returns them.
+//! Errors of plans, searches and comparisons: what was asked, and what would be right. Public functions of this crate return them when they check
+//! a question, or when a simulation fails or is interrupted; the command prints them.
 
 /// An error of a plan, a search or a comparison.
 #[derive(Debug, thiserror::Error)]

@@ -11,11 +11,11 @@ use crate::search::Search;
 #[derive(Clone, Copy)]
 pub(crate) struct Rival<'a> {
     pub(crate) search: &'a Search,
-    /// How it does where the winner is at its limit, if that was simulated.
+    /// Its results at the winner's highest load, if they were simulated.
     pub(crate) there: Option<&'a Probe>,
 }
 
-/// The winner and those that it is held against.
+/// The winner and the systems with which it is compared.
 pub(crate) struct Evidence<'a> {
     pub(crate) question: &'a Question,
     pub(crate) aims: &'a [Aim],
@@ -32,7 +32,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) contrast_ties: Vec<&'a Search>,
     /// Systems of the other kind that may get further than that one, and of which nothing was confirmed.
     pub(crate) contrast_unknown: Vec<&'a Search>,
-    /// Deployable systems that may get further than the winner, for all that is known.
+    /// Deployable systems of which it is not known that they do not get further than the winner.
     pub(crate) unknown: Vec<&'a Search>,
     /// Where requests fork: all deployable systems that let them, and the best of those that do not.
     pub(crate) parallel: Vec<Rival<'a>>,
@@ -40,15 +40,15 @@ pub(crate) struct Evidence<'a> {
     pub(crate) reference: Option<&'a Search>,
 }
 
-/// The part of the best system's load from which on a system ties with it, if it is confirmed to carry that much and is not told
-/// apart from it: brackets are about half as wide.
+/// The least part of the best system's load that a system must be confirmed to carry to tie with it, if the search does not tell the two
+/// apart. Brackets are about half as wide.
 const TIE_FROM: f64 = 0.975;
 
 /// The winner and the systems next to it: indices into a slice of searches.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranking {
     pub(crate) winner: usize,
-    /// The one that is confirmed to get furthest; the winner may be a simpler one that ties with it.
+    /// The system that is confirmed to get furthest. The winner may be a simpler system that ties with it.
     pub(crate) furthest: usize,
     pub(crate) runner_up: Option<usize>,
     pub(crate) contrast: Option<usize>,
@@ -61,10 +61,10 @@ pub(crate) struct Ranking {
 
 /// The best of some systems.
 struct BestSystems {
-    /// The simplest of those that tie.
+    /// The simplest of the systems that tie.
     simplest: usize,
     furthest: usize,
-    /// The others that tie.
+    /// The other systems that tie.
     ties: Vec<usize>,
 }
 

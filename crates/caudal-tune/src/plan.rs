@@ -1,4 +1,4 @@
-//! The answer of a plan, as data: the run fills it, explanations read it, users print it.
+//! The answer of a plan, as data. The run of a plan makes it in the end, with the explanation in it; the command prints it.
 
 use caudal_sim::row::Row;
 use caudal_stats::Estimate;

@@ -1,5 +1,5 @@
-//! Errors of workloads, each with its place and with what would be right, and questions that only the user can answer.
-//! Everything in this crate that can fail returns them.
+//! Errors of workloads, each with its place and with what would be right, and questions that only the user can answer. Reading and compiling a
+//! workload returns them; the configuration adds the place in its file, and the command prints them.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! Which known name a user's word may be a slip for: the errors about named workloads, distributions and arrival processes ask it.
+//! The known name that a user's unknown word is probably a slip for. The reader of specifications asks it when a named workload is unknown, for the
+//! help of the error. Pure.
 
 /// The candidate that `name` may be a slip for.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {

@@ -3,7 +3,7 @@
 
 use std::io::{ErrorKind, Write};
 
-/// Writes to stdout. Whoever reads may have read enough; that is no error, and the end of our work.
+/// Writes to stdout. If the reader has closed it, the process ends without an error, because the reader has read enough.
 pub(crate) fn write(text: std::fmt::Arguments<'_>) {
     let Err(error) = std::io::stdout().lock().write_fmt(text) else { return };
     if error.kind() == ErrorKind::BrokenPipe {
@@ -13,8 +13,8 @@ pub(crate) fn write(text: std::fmt::Arguments<'_>) {
     std::process::exit(i32::from(crate::exit_code::FAILED));
 }
 
-/// Writes to stderr if that is possible: nothing that is computed depends on who reads along, and where an error
-/// can not be told, the exit code still says it.
+/// Writes to stderr, and ignores errors: no result depends on whether somebody reads it, and if an error message can not be
+/// written, the exit code still tells of the error.
 pub(crate) fn write_error(text: std::fmt::Arguments<'_>) {
     drop(std::io::stderr().lock().write_fmt(text));
 }

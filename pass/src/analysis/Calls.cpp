@@ -44,8 +44,8 @@ namespace {
 struct Wrapper {
   enum Kind {
     None,
-    Short, ///< takes so many cycles while nobody has what it locks
-    Long,  ///< as long as the function that it stands for, of which nothing is known
+    Short, ///< takes a known number of cycles while nobody else holds its lock
+    Long,  ///< takes as long as the function that it replaces, of which nothing is known
     Looks, ///< the same, and ends with a probe
   } kind;
   unsigned cycles = 0;
@@ -71,12 +71,12 @@ static Wrapper wrapperOf(StringRef name) {
       .Cases({"printf", "vprintf", "fprintf", "vfprintf", "__printf_chk", "__vprintf_chk", "__fprintf_chk", "__vfprintf_chk",
               "fflush", "fseek", "fseeko", "rewind", "fsetpos", "fclose", "freopen", "perror"},
              {Wrapper::Looks})
-      // They call what they are given.
+      // These call a function that they are given.
       .Cases({"pthread_once", "call_once", "std_call_once"}, {Wrapper::None})
       .Default({Wrapper::Long});
 }
 
-/// Cycles of an intrinsic that copies, fills or compares memory; -1: it is another.
+/// Cycles of an intrinsic that copies, fills or compares memory; -1 for any other intrinsic.
 static int64_t memoryCycles(const CallBase &call) {
   static constexpr int64_t start = 6, bytesPerCycle = 32, unknown = 30;
   const auto *memory = dyn_cast<AnyMemIntrinsic>(&call);
@@ -86,7 +86,7 @@ static int64_t memoryCycles(const CallBase &call) {
   return length ? start + int64_t(std::min<uint64_t>(length->getLimitedValue(), 1 << 30)) / bytesPerCycle : unknown;
 }
 
-/// Cycles of an intrinsic that becomes a call into the mathematics library; 0: it does not.
+/// Cycles of an intrinsic that becomes a call into the mathematics library; 0 for any other intrinsic.
 static int64_t mathematicsCycles(Intrinsic::ID id) {
   switch (id) {
   case Intrinsic::exp:
@@ -108,7 +108,7 @@ static int64_t mathematicsCycles(Intrinsic::ID id) {
 /// Whether nobody instruments `function`, going by its name: C's library, C++'s and the compiler's own.
 static bool isOfLibraries(const Function &function) {
   StringRef name = function.getName();
-  // They call what they are given.
+  // These call a function that they are given.
   if (name == "qsort" || name == "bsearch")
     return false;
   if (any_of(std::initializer_list<StringRef>{"_ZNSt", "_ZNKSt", "_ZSt", "__cxa_", "__gxx_", "_Unwind_"},
@@ -138,21 +138,21 @@ Callee Calls::kind(const CallBase &call) {
                                                                                                    : Callee::Known;
 }
 
-/// Whether inline assembly does nothing but compute, as far as its text says: it calls nothing, no probe by hand either, and stays on its
-/// stack. A jump to elsewhere is not seen.
+/// Whether inline assembly only computes, as far as its text shows: it calls nothing, has no hand-written probe, and does not change the
+/// stack pointer. A jump out of it is not noticed.
 static bool onlyComputes(const CallBase &call) {
   StringRef text = cast<InlineAsm>(call.getCalledOperand())->getAsmString();
   return none_of(std::initializer_list<StringRef>{"call", "caudal", "sp"}, [&](StringRef part) { return text.contains(part); });
 }
 
-/// Whether `call`, of a library, throws, ends the program or gets memory for what is thrown.
+/// Whether `call` is of a library function that throws, ends the program or allocates memory for an exception.
 static bool endsPath(const CallBase &call) {
   return call.doesNotReturn() || call.getCalledFunction()->getName() == "__cxa_allocate_exception";
 }
 
 void Calls::learn(const Function &function, const PathBounds &paths) {
   known_[&function] = paths;
-  // Who keeps what is left over a call that throws sees to that (BudgetInLoops.cpp).
+  // A loop that keeps the budget in a register stores it before a call that throws (BudgetInLoops.cpp).
   bool simple = all_of(instructions(function), [&](const Instruction &instruction) {
     const auto *call = dyn_cast<CallBase>(&instruction);
     return !call || isSimple(*call) || (kind(*call) == Callee::Library && endsPath(*call));
@@ -163,7 +163,7 @@ void Calls::learn(const Function &function, const PathBounds &paths) {
     meddling_.insert(&function);
 }
 
-/// The compiler's own `longjmp`, which comes back elsewhere, and what calls a function that it is given.
+/// Whether it is the compiler's own `longjmp`, which comes back elsewhere, or calls a function that it is given.
 static bool goesElsewhere(Intrinsic::ID id) {
   return is_contained({Intrinsic::eh_sjlj_longjmp, Intrinsic::experimental_gc_statepoint, Intrinsic::experimental_patchpoint,
                        Intrinsic::experimental_patchpoint_void, Intrinsic::experimental_deoptimize},
@@ -199,12 +199,12 @@ PathBounds Calls::ofWrapper(StringRef name) const {
 }
 
 PathBounds Calls::of(const CallBase &call) const {
-  // What its own probes do not charge is no more than what it takes without one.
+  // The cost that its own probes do not charge is at most its cost without a probe.
   PathBounds contract{limits_.call, limits_.across, limits_.call, std::min(Cost::cycles(options_.unknownCall), limits_.across)};
   const Function *callee = call.getCalledFunction();
   switch (kind(call)) {
   case Callee::Assembly:
-    // An empty one only stops the compiler.
+    // Empty inline assembly is only a barrier for the compiler.
     if (cast<InlineAsm>(call.getCalledOperand())->getAsmString().empty())
       return PathBounds::plain(Cost::zero(), Cost::zero());
     return PathBounds::plain(Cost::cycles(2), Cost::cycles(2));
@@ -216,7 +216,7 @@ PathBounds Calls::of(const CallBase &call) const {
     // Throws, or ends the program: the path ends there.
     if (call.doesNotReturn())
       return PathBounds::plain(Cost::zero(), Cost::zero());
-    // To throw and to unwind takes some 10,000 for the first frame (gcc's libraries, AMD Zen 4), of which nobody else knows.
+    // To throw and to unwind takes some 10,000 cycles for the first frame (gcc's libraries, AMD Zen 4), and no probe charges them.
     static constexpr Cost thrown = Cost::cycles(10000);
     unsigned known = libraryCycles(callee->getName());
     PathBounds paths = assumed(Cost::cycles(known ? known : options_.unknownCall));

@@ -1,17 +1,17 @@
-//===- Cost.h - What code is estimated to take --------------------------------------------------------------------===//
+//===- Cost.h - Estimates of the time of code ---------------------------------------------------------------------===//
 //
 // Estimates in cycles what code takes. All decisions of the planner rest on these estimates. Called by the planner, the
 // verifier, and whatever changes loops or recursion.
 //
-// Estimates in cycles, from LLVM's TargetTransformInfo and a table for what it does not know (division, atomics, memory
-// intrinsics, library calls). Code outside of loops takes the longer of half its critical chain and its instructions over
-// the issue width: the processor overlaps chains with what is before them and after. A loop's iteration takes the
-// longer of its instructions over the issue width and the chain from one iteration to the next, for the processor overlaps
-// iterations.
+// The estimates come from LLVM's TargetTransformInfo, and from a table for what LLVM does not know (division, atomics, memory
+// intrinsics, library calls). Code outside of loops takes the longer of two times: half its critical chain, and its instructions over
+// the issue width. The chain counts half because the processor overlaps it with the code before and after it. An iteration of a loop takes
+// the longer of its instructions over the issue width and the chain from one iteration to the next, because the processor overlaps iterations.
 //
 // Loads are assumed to hit the first-level cache and branches to be predicted: a program that misses is slower than
-// estimated, which budget mode measures and clock mode does not need to know. Only what budget mode charges for a walk along
-// pointers (Plan.cpp) is between a hit and a miss, lest its pace differ from other code's by as much as these do.
+// estimated, which budget mode measures and clock mode does not need to know. Only the charge of budget mode for a walk along
+// pointers (Plan.cpp) lies between a hit and a miss. Otherwise the pace of such a walk would differ from that of other code by as much as
+// hits and misses do.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_COST_H

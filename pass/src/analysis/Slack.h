@@ -1,4 +1,4 @@
-//===- Slack.h - Loops that may look at the budget later ----------------------------------------------------------===//
+//===- Slack.h - Loops that may check the budget later ------------------------------------------------------------===//
 //
 // Says which loops may have slack, and what that adds to paths. Called by Region.cpp, which plans with it, and by DeferredChecks.cpp,
 // which inserts the additions.

@@ -1,5 +1,6 @@
-// Keeps what is left of the budget in a register within a nest of loops, where memory would be slower than the code between
-// two probes. Called by Bounded.cpp, after insertion. See BudgetInLoops.h.
+// Keeps what is left of the budget in a register within a nest of loops, where memory would be slower than the code between two probes.
+// Bounded.cpp calls it for each function of a component, once all probes of the component are written. It changes the function. See
+// BudgetInLoops.h.
 #include "insert/BudgetInLoops.h"
 #include "analysis/Cost.h"
 #include "insert/DeferredChecks.h"

@@ -1,4 +1,5 @@
-// Holds what is left of the budget as a variable within a loop. Called by BudgetInLoops.cpp. See BudgetVariable.h.
+// Holds what is left of the budget as a variable within a loop. BudgetInLoops.cpp makes one for each loop that it chooses, once all
+// probes of the function are written. See BudgetVariable.h.
 #include "insert/BudgetVariable.h"
 #include "analysis/ProbesInCode.h"
 #include "llvm/IR/IntrinsicInst.h"

@@ -1,9 +1,10 @@
-//===- BudgetVariable.h - What is left, as a variable -------------------------------------------------------------===//
+//===- BudgetVariable.h - The budget as a variable ----------------------------------------------------------------===//
 //
-// Holds what is left of the budget as a variable within a loop. Called by BudgetInLoops.cpp.
+// Holds what is left of the budget as a variable within a loop. BudgetInLoops.cpp makes one for each loop that it chooses, once all
+// probes of the function are written.
 //
-// In such a loop the probes spend from a variable instead of from the thread's memory. Calls in it that may spend as well find what is
-// left in its place, and leave it there.
+// In such a loop the probes spend from a variable instead of from the thread's memory. Callees spend from memory: before a call that may
+// spend, the variable is stored to memory, and after the call it is loaded again.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_BUDGETVARIABLE_H
@@ -17,10 +18,10 @@
 
 namespace caudal {
 
-/// Whether `instruction` is a call after which less may be left, or another thread's budget counts.
+/// Whether `instruction` is a call after which less of the budget may be left, or after which the function may run on another thread.
 bool maySpend(const llvm::Instruction &instruction, const Calls &calls);
 
-/// Gives the normal path back from `call`, if it is an invoke, a block of its own. Both trees may be null.
+/// If `call` is an invoke, gives its normal return a block of its own. Both trees may be null.
 void separateReturn(llvm::CallBase &call, llvm::DominatorTree *dominators, llvm::LoopInfo *loops);
 
 class BudgetVariable {
@@ -29,9 +30,10 @@ public:
   BudgetVariable(const llvm::Loop &loop, ProbeWriter &writer, Spending &spending);
 
   llvm::AllocaInst *variable() const { return left_; }
-  /// Around a call that may spend. An invoke comes back in a block of its own. `slack`: that of the nest's loops.
+  /// Stores the budget before a call that may spend, and loads it after the call. An invoke must return to a block of its own
+  /// (separateReturn). `slack`: the slack of the nest's loops.
   void aroundCall(llvm::CallBase &call, const Slack &slack) const;
-  /// Before a call that spends nothing, but may unwind to where what is left is fetched.
+  /// Stores the budget before a call that spends nothing, but may unwind to a place that loads it.
   void beforeThrow(llvm::CallBase &call, const Slack &slack) const;
 
 private:

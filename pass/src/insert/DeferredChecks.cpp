@@ -1,5 +1,6 @@
-// Gives an inner loop some slack, so that the loop around it notices first that the quantum is over. Called by BudgetInLoops.cpp;
-// BudgetVariable.cpp takes the slack off around calls. See DeferredChecks.h.
+// Gives an inner loop some slack, so that the loop around it notices first that the quantum is over. BudgetInLoops.cpp makes a Slack
+// for each loop that it chooses, once all probes of the function are written, and has it written; BudgetVariable.cpp takes the slack
+// off around calls. See DeferredChecks.h.
 #include "insert/DeferredChecks.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"

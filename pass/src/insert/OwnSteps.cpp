@@ -1,5 +1,5 @@
-// Keeps LLVM's strength reduction from making loops with probes slower. Called by Bounded.cpp, as its last step. See
-// OwnSteps.h.
+// Keeps LLVM's strength reduction from making loops with probes slower. Bounded.cpp calls it once for each function of the module, as
+// its last step, after the verifier. It changes the function. See OwnSteps.h.
 #include "insert/OwnSteps.h"
 #include "Compat.h"
 #include "analysis/LoopFacts.h"
@@ -37,8 +37,8 @@ static bool isAddress(const GetElementPtrInst &place, const Loop &loop, const Da
          (!base || !loop.contains(base) || base->hasAllConstantIndices());
 }
 
-/// Whether `instruction` is arithmetic with what `loop` counts by that strength reduction would spare: no address has it for
-/// nothing.
+/// Whether `instruction` is arithmetic on a counter of `loop` that strength reduction would save, because no addressing mode does it for
+/// free.
 static bool isReducible(const Instruction &instruction, const Loop &loop, ScalarEvolution &scev, const DataLayout &layout) {
   if (!isa<GetElementPtrInst, BinaryOperator, SExtInst>(instruction) || !takesSteps(instruction, loop, scev))
     return false;
@@ -56,14 +56,14 @@ static void addSteps(const Instruction *next, const Loop &loop, Values &paths) {
     next = dyn_cast<Instruction>(next->getOperand(0));
 }
 
-/// Whether `phi`, which is `next` in the next iteration, is for nothing but the loop's end: strength reduction counts down to
-/// it, or has another value count.
+/// Whether `phi`, which is `next` in the next iteration, only decides when the loop ends: strength reduction then counts down, or
+/// uses another counter.
 static bool onlyCounts(const PHINode &phi, const Instruction &next) {
   return all_of(phi.users(), [&](const User *user) { return user == &next; }) &&
          all_of(next.users(), [&](const User *user) { return user == &phi || isa<ICmpInst>(user); });
 }
 
-/// The value that `loop` counts by, if the loop has a probe and strength reduction can do no better.
+/// The next values of the counters of `loop`, if it has a probe and strength reduction can do no better; else none.
 static SmallVector<Instruction *, 4> ownStepsOf(const Loop &loop, ScalarEvolution &scev, const DataLayout &layout) {
   SmallVector<Instruction *, 4> steps;
   Values paths;
@@ -84,7 +84,7 @@ static SmallVector<Instruction *, 4> ownStepsOf(const Loop &loop, ScalarEvolutio
   return steps;
 }
 
-/// Gives `value` another name for all who use it.
+/// Hides `value` from its users behind a freeze.
 static void rename(Instruction &value) {
   auto *renamed = new FreezeInst(&value, value.getName() + ".own", std::next(value.getIterator()));
   renamed->setDebugLoc(value.getDebugLoc());

@@ -1,15 +1,16 @@
 //===- OwnSteps.h - Loops keep the steps that the optimiser gave them ---------------------------------------------===//
 //
-// Keeps LLVM's strength reduction from making loops with probes slower. Called by Bounded.cpp, as its last step.
+// Keeps LLVM's strength reduction from making loops with probes slower. Bounded.cpp calls it once for each function of the module, as
+// its last step, after the verifier. It changes the function.
 //
-// Code generation's strength reduction chooses anew what a loop counts by, and pays with instructions before it. Where the
-// pass has been, it chooses badly: it gives the copies of a short loop values of their own, which the loop around has to keep. So, last of
-// all, when nothing has to see through them any more, what a loop with a probe counts by gets another name:
+// Code generation's strength reduction replaces the counters of a loop, and pays with instructions before the loop. In loops that the pass
+// has changed, it chooses badly: it gives each copy of an unrolled body a counter of its own, which the loop around has to keep in a
+// register. So the counters of a loop with a probe are hidden from it by a freeze, at the end, when no analysis has to see them any more:
 //
 //     latch:  next = freeze(at + step)
 //
-// which is no instruction. A loop in which strength reduction would spare some is left to it: where there is arithmetic with what it
-// counts that no address has for nothing, or where it counts for nothing but its end, which can be done downwards.
+// A freeze becomes no instruction. Loops in which strength reduction would save instructions are left to it: loops with arithmetic on a
+// counter that no addressing mode does for free, and loops whose counter only decides when they end, because it can count down then.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_OWNSTEPS_H
@@ -19,8 +20,8 @@
 
 namespace caudal {
 
-/// Renames them in `function`: after the verifier, which bounds loops by these values, and once. What is cached of the function
-/// is stale then.
+/// Hides the counters of `function`'s loops. To be called once, and after the verifier, which bounds loops by these values. The cached
+/// analyses of the function are stale afterwards.
 void keepOwnSteps(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 
 } // namespace caudal

@@ -1,5 +1,5 @@
-// Writes the instructions of one probe. Called by Pass.cpp where it inserts, and by the files that keep the budget in a
-// register. See Probe.h.
+// Writes the instructions of one probe. Pass.cpp makes one writer for a module; the strategies write the probes of their plans with it,
+// and the files that keep the budget in a register replace probes by it. See Probe.h.
 #include "insert/Probe.h"
 #include "analysis/ProbesInCode.h"
 #include "Compat.h"

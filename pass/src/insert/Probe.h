@@ -1,7 +1,7 @@
 //===- Probe.h - The instructions of one probe --------------------------------------------------------------------===//
 //
-// Writes the instructions of one probe. Called by Pass.cpp where it inserts, and by the files that keep the budget in a
-// register.
+// Writes the instructions of one probe. Pass.cpp makes one writer for a module; the strategies write the probes of their plans with it,
+// and the files that keep the budget in a register replace probes by it.
 //
 // Not due, a probe is a subtraction or comparison, a jump that is not taken, and an instruction that does nothing; due, it
 // calls the cold entry of its mode, which keeps all registers but one (caudal/probe.h, "The cold entries of instrumented
@@ -12,16 +12,15 @@
 //          nopl   ...(%rax,%rbp,8)                       0f 1f 84 | e8 .. .. .. ..
 //      1:  call   caudal_probe_cold_budget_v1                     | e8 .. .. .. ..
 //
-// The call lies within the instruction that does nothing, as its last five bytes: what is not due runs past it, what is
-// due jumps into it and comes back after it. So a probe takes no block of its own, at the function's end, with a jump back
-// from there: it is a third shorter than one that does, leaves the program's blocks as they are, and code generation sees
-// instructions without a branch. Where finished code has a gap close by, the call is put there (Gaps.h), for what does nothing
-// is still an instruction of each execution.
+// The call lies within the instruction that does nothing, as its last five bytes: a probe that is not due runs past it, a probe that is
+// due jumps into it and comes back after it. So a probe needs no block of its own at the function's end, with a jump back from there: it is
+// a third shorter than with such a block, leaves the program's blocks as they are, and code generation sees no branch. Where finished code
+// has a gap close by, the call is moved there (Gaps.h), because the instruction that does nothing is executed each time, too.
 //
-// Where it is seldom executed (Seldom.h), the whole probe is a call of one in the library, of 5 bytes.
+// A probe that is seldom executed (Seldom.h) is a call of a probe in the library, of 5 bytes.
 //
-// In clock mode it spends a credit first, and the library reads the clock when that is gone: a reading takes as long as the code
-// between two probes does in many a loop, and what the processor had predicted is lost at each.
+// In clock mode a probe spends a credit first, and the library reads the clock when the credit is gone: in many a loop, a reading takes as
+// long as the code between two probes, and the processor's predictions are lost at each.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_PROBE_H
@@ -38,28 +37,30 @@ namespace caudal {
 /// A function's probes that spend from the thread's memory.
 using Spending = std::vector<llvm::CallInst *>;
 
+/// Writes the probes of a module in the mode that the options name.
 class ProbeWriter {
 public:
   ProbeWriter(llvm::Module &module, const Options &options);
 
-  /// Writes a probe before `before`. `spent`: an i64, the cost units since the last probe, at least 0; flag mode does
-  /// not look at it.
+  /// Writes a probe before `before`. `spent`: an i64, the cost units since the last probe, at least 0; flag mode
+  /// ignores it.
   void probe(llvm::Instruction *before, llvm::Value *spent);
-  /// `isSeldom`: it is to be short, at the cost of a few cycles.
+  /// The same with a constant. `isSeldom`: the probe is to be short, at the cost of a few cycles.
   void probe(llvm::Instruction *before, int64_t spent, bool isSeldom);
+  /// Whether probes of this mode spend from a budget or a credit.
   bool charges() const { return mode_ != Mode::Flag; }
-  /// Whether the mode has probes to be called.
+  /// Whether the library has probes of this mode that can be called.
   bool hasCalled() const { return mode_ == Mode::Budget || mode_ == Mode::Flag; }
 
-  /// The probes that have been written since the last time and that charge.
+  /// The probes that have been written since the last call of this and that charge.
   Spending takeSpending() { return std::exchange(spending_, {}); }
   /// For BudgetVariable.h: the type of the budget, and its moves between memory and a variable.
   llvm::IntegerType *budgetType() const;
   /// `slack`: that of the loops around `before`, in units (DeferredChecks.h), which the budget in memory never includes.
   void take(llvm::Value *left, llvm::Instruction *before, int64_t slack = 0) const;
   void putBack(llvm::Value *left, llvm::Instruction *before, int64_t slack = 0) const;
-  /// Replaces a probe by one that spends from a variable, where the cold path finds what is left, and leaves it. `acrossCalls`:
-  /// the variable is wanted after calls that change r11, and so is best in some other register at the probe, too.
+  /// Replaces a probe by one that spends from the variable `left`; the cold path reads and writes it, too. `acrossCalls`: the variable
+  /// is needed after calls that change r11, and so is better in some other register at the probe, too.
   void spendVariable(llvm::AllocaInst *left, llvm::CallInst *probe, bool acrossCalls);
 
 private:

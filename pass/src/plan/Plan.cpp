@@ -1,5 +1,5 @@
-// Decides where the probes of a function go, and changes nothing. Called by Bounded.cpp for each function, and by
-// PlanRecursive.cpp. See Plan.h.
+// Decides where the probes of a function go. Bounded.cpp calls it for each function once its component is prepared, callees first;
+// PlanRecursive.cpp calls it several times for functions that call each other in circles. It changes no function. See Plan.h.
 #include "plan/Plan.h"
 #include "Compat.h"
 #include "plan/Region.h"

@@ -1,10 +1,10 @@
 //===- Plan.h - Where a function's probes go ----------------------------------------------------------------------===//
 //
-// Decides where the probes of a function go, and changes nothing. Called by Bounded.cpp for each function, and by
-// PlanRecursive.cpp.
+// Decides where the probes of a function go. Bounded.cpp calls it for each function once its component is prepared, callees first;
+// PlanRecursive.cpp calls it several times for functions that call each other in circles. It changes no function.
 //
-// Decides, and changes nothing. A function is a graph of regions: its body, and each loop's body, in which inner loops
-// stand as one node each. Regions are planned from the innermost outwards. In each, paths are followed (Region.h); where
+// A function is a graph of regions: its body, and each loop's body, in which each inner loop is one node.
+// Regions are planned from the innermost outwards. In each, paths are followed (Region.h); where
 // the next piece of code would take a path above the bound, a probe goes before it, so that paths between probes are
 // as long as they may be (Tiny Quanta, section 3.1). A loop whose iteration can be run through without a probe
 // is bounded by its count, or gets a probe for each iteration.
@@ -27,7 +27,7 @@ namespace caudal {
 /// A probe before an instruction.
 struct Site {
   llvm::Instruction *before;
-  Cost expected; ///< mean cost since the last probe: what budget mode subtracts
+  Cost expected; ///< mean cost since the last probe, which budget mode subtracts
   Cost longest;  ///< longest path since the last probe
   bool isSeldom = false; ///< is to be a call (Seldom.h)
 };
@@ -40,12 +40,14 @@ enum class LoopKind {
   Stripped, ///< cut into strips, by a baseline (baselines/StripMine.h)
 };
 
+/// A loop and its treatment, for the report.
 struct LoopNote {
   const llvm::Loop *loop;
   LoopKind kind;
   uint64_t length; ///< iterations at most (Short) or of a strip (Stripped); else 1
 };
 
+/// The probes of one function, and what its callers and the later steps have to know of it.
 struct Plan {
   std::vector<Site> sites;
   std::vector<LoopNote> loops;
@@ -54,6 +56,7 @@ struct Plan {
   double executed = 0; ///< probes that a call is expected to execute
 };
 
+/// The analyses of a function that planning needs.
 struct Analyses {
   llvm::LoopInfo &loops;
   llvm::ScalarEvolution &scev;
@@ -67,6 +70,8 @@ struct Analyses {
   }
 };
 
+/// The plan of `function`, whose loops have preheaders and exits of their own. `calls`: what is known of its callees. `limits`: the bounds
+/// that its paths keep to.
 Plan plan(llvm::Function &function, const Analyses &analyses, const Calls &calls, const Limits &limits);
 
 } // namespace caudal

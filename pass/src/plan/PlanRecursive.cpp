@@ -1,5 +1,5 @@
-// Plans functions that call each other in circles, of which none can be planned first. Called by Bounded.cpp. See
-// PlanRecursive.h.
+// Plans functions that call each other in circles, of which none can be planned first. Bounded.cpp calls it for each such circle once
+// its functions are prepared. It changes no function. See PlanRecursive.h.
 #include "plan/PlanRecursive.h"
 #include "analysis/Jumps.h"
 #include "llvm/ADT/SmallPtrSet.h"

@@ -1,10 +1,11 @@
 //===- PlanRecursive.h - Planning functions that call each other in circles ---------------------------------------===//
 //
-// Plans functions that call each other in circles, of which none can be planned first. Called by Bounded.cpp.
+// Plans functions that call each other in circles, of which none can be planned first. Bounded.cpp calls it for each such circle once
+// its functions are prepared. It changes no function.
 //
 // A circle has no callee that could be planned first: some of its functions (`early`, see CallsWithin.h) are called before
-// their paths are known. What these take from entry to probe, from probe to return and across is chosen beforehand, relied
-// on by their callers, and kept to by their own plans.
+// their paths are known. For these, the longest paths from entry to probe, from probe to return and across are chosen beforehand; their
+// callers rely on that, and their own plans keep to it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_PLANRECURSIVE_H
@@ -16,21 +17,23 @@
 
 namespace caudal {
 
-/// Functions that call each other in circles, in the order of planning: callees first, but for calls of `early`.
+/// Functions that call each other in circles, in the order of planning: callees come first, except those in `early`.
 struct Circle {
   llvm::ArrayRef<llvm::Function *> functions;
   const CallsWithin::Set &early;
 };
 
+/// The plans of a circle's functions.
 struct CirclePlans {
   std::vector<Plan> plans; ///< one a function, in the circle's order
-  llvm::DenseMap<const llvm::Function *, Cost> keeps; ///< of the early functions, in all ways; who exceeds it is reported
+  llvm::DenseMap<const llvm::Function *, Cost> keeps; ///< the bound of all paths of each early function; the verifier reports what exceeds it
 };
 
-/// How one function is planned.
+/// Plans one function with these limits.
 using PlanOne = llvm::function_ref<Plan(llvm::Function &, const Limits &)>;
 
-/// Leaves the last attempt's paths in `calls`: who inserts a plan has to learn its paths.
+/// Plans the circle with several bounds and returns the plans with the fewest expected executions of probes. `calls` has the paths of the
+/// last attempt afterwards: the caller has to put the paths of the returned plans there.
 CirclePlans planRecursive(const Circle &circle, const Limits &limits, Calls &calls, PlanOne planOne);
 
 } // namespace caudal

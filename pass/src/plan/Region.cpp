@@ -1,5 +1,6 @@
-// Follows the longest paths through a loop body or a function body, and decides which probes they need. Called by Plan.cpp,
-// for one region after the other. See Region.h.
+// Follows the longest paths through a loop body or a function body, and decides which probes they need. Plan.cpp makes a region for
+// each loop, inner loops first, and one for the function's body, each time that a function is planned. It adds to the plan and changes
+// no function. See Region.h.
 #include "plan/Region.h"
 #include "analysis/Slack.h"
 #include "analysis/Jumps.h"

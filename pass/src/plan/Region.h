@@ -1,12 +1,13 @@
 //===- Region.h - The longest paths through a piece of a function, and the probes on them --------------------------===//
 //
-// Follows the longest paths through a loop body or a function body, and decides which probes they need. Called by
-// Plan.cpp, for one region after the other.
+// Follows the longest paths through a loop body or a function body, and decides which probes they need. Plan.cpp makes a region for
+// each loop, inner loops first, and one for the function's body, each time that a function is planned. It adds to the plan and changes
+// no function.
 //
-// A region is a loop's body, or the function's, in which inner loops stand as one node each. Its paths are followed in
-// topological order, as the longest to each place and the mean cost that no probe has charged there; where the next piece
-// of code would take a path above the bound, a probe goes before it. Cycles that are no natural loops are cut: by a
-// probe of the region, or by an inner loop that always meets one, which then charges for what is before it.
+// A region is a loop's body, or the function's, in which each inner loop is one node. Its paths are followed in topological order. For each
+// place, two things are kept: the longest path to it, and the mean cost since the last probe, which no probe has charged yet. Where the next
+// piece of code would make a path longer than the bound, a probe goes before it. A cycle that is no natural loop is cut by a probe of the
+// region, or by an inner loop in which every path has a probe; the inner loop then charges for the code before it, too.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef CAUDAL_PASS_REGION_H
@@ -19,7 +20,7 @@
 
 namespace caudal {
 
-/// The longest paths to a place of a region, and the mean cost that nobody has charged there.
+/// The longest paths to a place of a region, and the mean cost there that no probe has charged yet.
 struct Place {
   Cost through;         ///< from the region's entry, without a probe
   Cost since;           ///< from the last probe
@@ -33,8 +34,8 @@ inline constexpr Cost walked = Cost::cycles(24);
 /// The jump that ends a block.
 inline constexpr Cost jump = Cost::cycles(1);
 
-/// A block in which nothing can be inserted. Landing pads may have probes after their first instruction: a runtime
-/// declines to yield while the stack unwinds.
+/// Whether nothing can be inserted into `block`. Landing pads may have probes after their first instruction: a runtime
+/// does not yield while the stack unwinds.
 inline bool isForbidden(const llvm::BasicBlock &block) { return block.getFirstInsertionPt() == block.end(); }
 
 /// A region: a loop's body (loop != null) or the function's (null).
@@ -44,10 +45,10 @@ public:
          llvm::DenseMap<const llvm::Loop *, PathBounds> &inner, const Walks &walks, llvm::Loop *loop, Cost allowance)
       : plan_(plan), analyses_(analyses), calls_(calls), limits_(limits), costs_(costs), inner_(inner), walks_(walks),
         loop_(loop),
-        // A path may have come so far when it enters.
+        // A path that enters the region may be this long already.
         entered_(Cost::units(limits.bound.inUnits() - allowance.inUnits())) {}
 
-  /// Follows all paths from `entry`. `start`: what is expected to be uncharged there.
+  /// Follows all paths from `entry`, and adds the probes that they need to the plan. `start`: the mean cost that is not charged yet there.
   void follow(llvm::BasicBlock &entry, double start);
 
   Cost prefix;   ///< longest path from entry to the first probe
@@ -101,7 +102,7 @@ private:
   llvm::DenseMap<llvm::BasicBlock *, llvm::SmallVector<Path, 2>> paths_;
   llvm::DenseMap<llvm::BasicBlock *, unsigned> state_; ///< while ordering: 1 on the path, 2 done
   llvm::DenseSet<llvm::BasicBlock *> entangled_;       ///< entered backwards, but not by their loop's latch: probed at once
-  /// Where that is an inner loop, the block that leads there, probed at its end, and the loop's header.
+  /// For each block of `entangled_` that is an inner loop: the block that leads there, which is probed at its end, and the loop's header.
   llvm::SmallVector<Edge, 2> endsEntangled_;
   bool isCut_ = false;                                 ///< whether paths are followed anew after inner loops that always probe
 };

@@ -1,5 +1,5 @@
-// Chooses the probes that are seldom executed, which become short calls. Called by Bounded.cpp, before the insertion of a
-// plan. See Seldom.h.
+// Chooses the probes that are seldom executed, which become short calls. Bounded.cpp calls it for each function, after planning and
+// just before the plan's probes are inserted, in modes that have such calls. It changes the plan only. See Seldom.h.
 #include "plan/Seldom.h"
 #include "analysis/Size.h"
 
@@ -9,10 +9,10 @@ namespace caudal {
 
 /// The cycles by which a call of a probe takes longer than a probe in place: two jumps that are taken, a store and a load.
 static constexpr Cost more = Cost::cycles(3);
-/// The part of a function's time that its calls of probes may take, and where it is to be small.
+/// The part of a function's time that its calls of probes may take, in general and in functions that are to be small.
 static constexpr double part = 0.02, partOfSmall = 0.05;
 
-/// The most that counts of a callee's time: callees of which nothing is known may be a few instructions each.
+/// The most that a callee adds to the expected time: an unknown callee may be a few instructions.
 static constexpr Cost fromCall = Cost::cycles(8);
 
 /// The least expected length of an execution of the function, in units.
@@ -31,9 +31,9 @@ static double expectedTime(Function &function, const Analyses &analyses, const C
   return sum;
 }
 
-/// Whether `block` is executed in few iterations of its loop, or in no loop at all. What is executed in each iteration may be
-/// most of what the function does, however much deeper others are: estimates of how often loops go around are guesses. So are
-/// those of how deep recursion goes, which is a loop from the function's entry on.
+/// Whether `block` is executed in few iterations of its loop, or is in no loop at all. A block that is executed in each iteration may be
+/// most of the function's work, even beside deeper loops, because estimates of iterations are guesses. Estimates of how deep recursion goes
+/// are guesses, too: it counts as a loop from the function's entry on.
 static bool mayBeSeldom(const BasicBlock &block, const Analyses &analyses, bool isRecursive) {
   static constexpr double few = 1.0 / 16;
   const Loop *loop = analyses.loops.getLoopFor(&block);

@@ -1,5 +1,5 @@
-// Makes the short path back to the header of a loop an inner loop, so that it can do without a probe of the long one. Called
-// by Bounded.cpp, before planning. See SeparateLoops.h.
+// Makes the short path back to the header of a loop an inner loop, so that it can do without a probe of the long one. Bounded.cpp calls
+// it for each function before it is planned. It changes the function. See SeparateLoops.h.
 #include "prepare/SeparateLoops.h"
 #include "analysis/Cost.h"
 #include "analysis/LoopFacts.h"

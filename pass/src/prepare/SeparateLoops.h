@@ -1,11 +1,11 @@
 //===- SeparateLoops.h - A loop's short path back becomes a loop of its own ----------------------------------------===//
 //
-// Makes the short path back to the header of a loop an inner loop, so that it can do without a probe of the long one.
-// Called by Bounded.cpp, before planning.
+// Makes the short path back to the header of a loop an inner loop, so that it can do without a probe of the long one. Bounded.cpp calls
+// it for each function before it is planned. It changes the function.
 //
-// A loop that mostly passes over things (a filter, a search that fails at the first byte) has a short path back to its header
-// and a long one, through inner loops or calls. As one loop it would pay for a probe, and for a jump to it, each time that it
-// passes over something. Its short path is made an inner loop, which may be unrolled like other short loops (Unroll.h):
+// A loop that skips most of its items (a filter, a search that fails at the first byte) has a short path back to its header
+// and a long one, through inner loops or calls. As one loop it would execute a probe, and a jump to it, for each item that it
+// skips. Its short path is made an inner loop, which may be unrolled like other short loops (Unroll.h):
 //
 //     header -> reject -> header                      outer -> header -> reject -> header
 //     header -> work -> latch -> header       =>               header -> work -> latch -> outer
@@ -20,7 +20,8 @@
 
 namespace caudal {
 
-/// Separates such loops of `function`, one in a nest; whether there were any. What is cached of the function is stale then.
+/// Separates such loops of `function`, at most one in each nest. Returns whether there were any: then the cached analyses of the function
+/// are stale.
 bool separateLoops(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 
 } // namespace caudal

@@ -1,4 +1,5 @@
-// Keeps calls at the end of functions as jumps. Called by Bounded.cpp, before planning. See TailCalls.h.
+// Keeps calls at the end of functions as jumps. Bounded.cpp calls it for each function before it is planned. It changes the function.
+// See TailCalls.h.
 #include "prepare/TailCalls.h"
 #include "analysis/Jumps.h"
 #include "llvm/IR/Instructions.h"

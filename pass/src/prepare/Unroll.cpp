@@ -1,5 +1,5 @@
-// Copies the bodies of short loops, so that several iterations share one jump. Called by Bounded.cpp, before planning. See
-// Unroll.h.
+// Copies the bodies of short loops, so that several iterations share one jump. Bounded.cpp calls it for each function before it is
+// planned, as the last of the preparations. It changes the function. See Unroll.h.
 #include "prepare/Unroll.h"
 #include "analysis/Cost.h"
 #include "analysis/LoopFacts.h"
@@ -60,15 +60,16 @@ static bool isBoundByMemory(const Loop &loop, unsigned instructions) {
   return 3 * accesses > instructions;
 }
 
-/// Whether each iteration would have a probe for which it would take a good deal longer: what waits for the iteration before it
-/// does not. Loops whose count is no constant would need another loop for what is left at their end. Copies of shorter iterations
-/// were never measured. A body with branches counts as long as all of it: more than its longest path, by which the planner goes.
+/// Whether a probe in each iteration would make the loop a good deal slower. It would not if iterations wait for the one before: then there
+/// is time for a probe. The number of iterations has to be a constant: otherwise another loop would be needed for the rest at the end.
+/// Copies of shorter iterations were never measured. `body` is the cost of all branches of the body, which is more than its longest path, by
+/// which the planner goes.
 static bool feelsProbes(const LoopFacts &facts, unsigned trips, Cost body, Cost recurrence, const Limits &limits) {
   return facts.isCounted && trips != 0 && body >= shortestCounted && body <= longestCounted && body > recurrence &&
          !isShort(body, trips, limits);
 }
 
-/// Of at most so many copies, as many as leave nothing over, for then the exit is at the latch, or else all.
+/// The largest number of copies, up to `most`, that divides `trips`, because the exit is at the latch then; `most` if only 1 does.
 static unsigned divisor(unsigned trips, unsigned most) {
   for (unsigned copies = most; copies > 1; copies--)
     if (trips % copies == 0)
@@ -76,7 +77,7 @@ static unsigned divisor(unsigned trips, unsigned most) {
   return most;
 }
 
-/// How many copies of its body the loop is to have; less than 2: it stays as it is.
+/// The number of copies of its body that the loop is to have; the loop stays as it is if that is less than 2.
 static unsigned copies(Loop &loop, ScalarEvolution &scev, const TargetTransformInfo &tti, const CostModel &costs,
                        const Limits &limits, const Options &options) {
   if (!loop.isInnermost() || !loop.getLoopLatch() || !loop.getLoopPreheader() || loop.getHeader()->isEHPad())

@@ -1,5 +1,5 @@
-// Replaces the calls of a small recursive function to itself by its body, once. Called by Bounded.cpp, before planning. See
-// UnrollRecursion.h.
+// Replaces the calls of a small recursive function to itself by its body, once. Bounded.cpp calls it for each function of a circle of
+// calls, as the first of the preparations for planning. It changes the function. See UnrollRecursion.h.
 #include "prepare/UnrollRecursion.h"
 #include "analysis/Cost.h"
 #include "analysis/Size.h"
@@ -14,10 +14,12 @@ using namespace llvm;
 
 namespace caudal {
 
-// A round that takes longer than this has room for a probe; one with more instructions would grow too much.
+// A round is one execution of the function without its callees. A longer round, in cycles, has room for a probe; a round with more
+// instructions would grow too much.
 static constexpr double longestRound = 40;
 static constexpr unsigned mostInstructions = 80, mostCalls = 2, mostCopied = 160;
-// Two rounds share a frame, of which the last one may use but half: as much as LLVM's inliner allows in recursive functions.
+// Bytes of local variables. Two rounds share a frame, and the last one may need only half of it. LLVM's inliner has the same limit for
+// recursive functions.
 static constexpr uint64_t mostLocals = 1024;
 
 /// The mean length of a call of `function` without its callees, in cycles.
@@ -31,7 +33,7 @@ static double roundCycles(Function &function, FunctionAnalysisManager &analyses)
   return sum / double(Cost::unitsPerCycle);
 }
 
-/// Bytes of local variables of a fixed size; `mostLocals` and one where their size is not known.
+/// Bytes of local variables; one that has no fixed size counts as more than `mostLocals`.
 static uint64_t localBytes(const Function &function) {
   uint64_t bytes = 0;
   for (const Instruction &instruction : instructions(function))
@@ -42,15 +44,14 @@ static uint64_t localBytes(const Function &function) {
   return bytes;
 }
 
-/// Whether `instruction` asks where its frame is, or who called: it would be told of another round's.
+/// Whether `instruction` reads the address of its frame or of its caller: in a copied body, it would get those of another round.
 static bool asksForFrame(const Instruction &instruction) {
   const auto *call = dyn_cast<IntrinsicInst>(&instruction);
   return call && is_contained({Intrinsic::frameaddress, Intrinsic::returnaddress, Intrinsic::addressofreturnaddress},
                               call->getIntrinsicID());
 }
 
-/// The calls of `function` to itself, if it is small enough for them to be replaced and calls nothing else, for which a round
-/// would have room for a probe; else none.
+/// The calls of `function` to itself, if it is small enough for replacing them and calls nothing else; else none.
 static SmallVector<CallBase *, mostCalls> replaceable(Function &function) {
   SmallVector<CallBase *, mostCalls> calls;
   bool refuses = function.isInterposable() || function.hasFnAttribute(Attribute::NoInline) || function.hasOptNone();

@@ -1,6 +1,7 @@
-//! What is priced.
+//! The contracts that are priced: European options, with their payoff. Portfolios hold them, and the solver asks them for the values at the
+//! ends of its grid. Plain data, and pure functions of it.
 
-/// Which right an option gives.
+/// The right that an option gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// To buy at the strike.
@@ -14,22 +15,22 @@ pub enum Kind {
 pub struct Contract {
     /// Call or put.
     pub kind: Kind,
-    /// What the underlying costs now; above 0.
+    /// Price of the underlying now; above 0.
     pub spot: f64,
-    /// What it may be bought or sold for; above 0.
+    /// Price for which the underlying may be bought or sold at the end; above 0.
     pub strike: f64,
     /// Time until the end.
     pub years: f64,
     /// Interest without risk, continuously compounded.
     pub rate_per_year: f64,
-    /// What the underlying pays its owner, continuously.
+    /// Dividend of the underlying, paid continuously.
     pub dividend_per_year: f64,
     /// Standard deviation of the underlying's logarithm after a year.
     pub volatility: f64,
 }
 
 impl Contract {
-    /// What the right is worth at the end, if the underlying costs `spot` then.
+    /// The value of the option at the end, if the underlying costs `spot` then.
     pub fn payoff(&self, spot: f64) -> f64 {
         match self.kind {
             Kind::Call => (spot - self.strike).max(0.0),
@@ -37,8 +38,8 @@ impl Contract {
         }
     }
 
-    /// What it is worth `years` before the end if the underlying costs `spot` and nothing is left to chance: what prices tend
-    /// to far from the strike, on both sides.
+    /// The value of the option `years` before the end, if the underlying costs `spot` and has no volatility. Far from the strike, on both
+    /// sides, the true value tends to this one.
     pub fn certain(&self, spot: f64, years: f64) -> f64 {
         let spot = spot * (-self.dividend_per_year * years).exp();
         let strike = self.strike * (-self.rate_per_year * years).exp();

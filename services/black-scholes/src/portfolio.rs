@@ -31,12 +31,12 @@ impl Portfolio {
         self.contracts.is_empty()
     }
 
-    /// What is priced.
+    /// The contracts of the portfolio.
     pub fn contracts(&self) -> &[Contract] {
         &self.contracts
     }
 
-    /// What the contracts of `range` are worth together. Ranges do not depend on each other, and all contracts take
+    /// The value of the contracts of `range` together. Ranges do not depend on each other, and all contracts take
     /// equally long.
     ///
     /// # Panics

@@ -79,7 +79,7 @@ struct Scene<'a> {
     contract: &'a Contract,
     /// Prices of the underlying at both ends.
     ends: [f64; 2],
-    /// What a step of half the length adds to a node, of its lower neighbour, itself and its upper neighbour.
+    /// Shares of a node's lower neighbour, of itself and of its upper neighbour that a step of half the length adds to it.
     half_step: [f64; 3],
     half_years: f64,
 }

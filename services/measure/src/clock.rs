@@ -1,7 +1,8 @@
-//! Replacement by CLOCK: a hand goes round the frames and takes the first that was not used since it last came by.
-//! What comes in does not count as used: most blocks are asked for once, and those shall be the first to go.
+//! Replacement by CLOCK: a hand goes round the frames and takes the first one that was not used since it last came by.
+//! A block that has just come in does not count as used: most blocks are asked for once, and these should be replaced first. The block
+//! cache has one for each tier and asks it whenever a block needs a frame.
 
-/// What the frames of one tier hold, and which of them were used.
+/// The blocks in the frames of one tier, and whether each was used.
 pub(crate) struct Clock {
     frames: Vec<Option<u64>>,
     used: Vec<bool>,
@@ -33,7 +34,7 @@ impl Clock {
         self.used[frame] = false;
     }
 
-    /// What is where.
+    /// The frames that hold a block, with its address.
     #[cfg(test)]
     pub(crate) fn held(&self) -> impl Iterator<Item = (usize, u64)> {
         self.frames.iter().enumerate().filter_map(|(frame, held)| held.map(|address| (frame, address)))

@@ -1,4 +1,5 @@
-//! What a list of times comes to.
+//! Figures of a list of times: percentiles, mean and variation. The program computes them for each run that it prints, and for tables of
+//! files. Pure.
 
 /// Figures of a list of times in ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,7 +12,7 @@ pub(crate) struct Figures {
     pub(crate) mean_ns: f64,
     /// Squared coefficient of variation: variance over squared mean.
     pub(crate) scv: f64,
-    /// The same without the longest thousandth, which may be the machine's doing rather than the service's.
+    /// The same without the longest thousandth, which may come from the machine rather than the service.
     pub(crate) scv_to_p999: f64,
 }
 

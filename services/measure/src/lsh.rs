@@ -1,6 +1,6 @@
-//! Locality-sensitive hashing of unit vectors: an index of a few tables, in each of which a vector's key says on which
-//! side of as many random hyperplanes it lies (Charikar, STOC 2002). Two vectors at angle a share a bit of their key
-//! with probability 1 - a/pi.
+//! Locality-sensitive hashing of unit vectors: an index of a few tables. In each table a vector has a key, and each bit of the key says on which
+//! side of a random hyperplane the vector lies (Charikar, STOC 2002). Two vectors at angle a share a bit of their key
+//! with probability 1 - a/pi. The service `nearest` builds an index once for each run, and asks it once for each request.
 //!
 //! ```text
 //!   table t:  begins  [ 0 | 0 | 3 | 7 | … ]     one more than there are keys
@@ -31,14 +31,14 @@ struct Table {
 /// See the [module](self).
 pub(crate) struct Index {
     vectors: Vec<Vector>,
-    /// By dimension, so that one pass over a vector meets all planes.
+    /// The planes' coordinates, by dimension, so that one pass over a vector goes through all planes.
     planes: Vec<Vec<f32>>,
     bits: usize,
     tables: Vec<Table>,
-    /// The query that met a vector last, by id.
+    /// For each vector, by its id, the last query that compared it.
     met: Vec<u32>,
     query: u32,
-    /// Of the present query: its side of each plane.
+    /// The side of each plane on which the current query lies.
     sides: Vec<f32>,
 }
 
@@ -70,7 +70,7 @@ impl Index {
             let key = key(sides) as usize;
             let bucket = table.begins[key] as usize..table.begins[key + 1] as usize;
             for &id in &table.members[bucket] {
-                // A vector that shares several keys is looked at once.
+                // A vector that shares several keys is compared once.
                 if std::mem::replace(&mut self.met[id as usize], self.query) != self.query {
                     best.offer(Neighbour {
                         id,
@@ -81,14 +81,14 @@ impl Index {
         }
     }
 
-    /// Vectors that the last query looked at.
+    /// The number of vectors that the last query compared.
     #[cfg(test)]
     fn looked_at(&self) -> usize {
         self.met.iter().filter(|&&query| query == self.query).count()
     }
 }
 
-/// The nearest so far, in order of distance.
+/// The nearest vectors so far, in order of distance.
 pub(crate) struct Nearest {
     found: Vec<Neighbour>,
     most: usize,
@@ -147,7 +147,7 @@ fn table(keys: &[u32], bits: usize) -> Table {
     Table { begins, members }
 }
 
-/// In eight sums, so that the compiler may use wide registers: it does not reorder additions by itself.
+/// The square of the distance, computed in eight sums so that the compiler may use wide registers: it does not reorder additions by itself.
 fn squared_distance(a: &Vector, b: &Vector) -> f32 {
     let mut sums = [0.0_f32; 8];
     for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {

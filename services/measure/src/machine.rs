@@ -1,4 +1,5 @@
-//! What the measurement asks of the machine: one core, a clock, and how much else went on meanwhile.
+//! The machine as the measurement needs it: a core for the thread, a clock, and readings of how busy others were meanwhile. A measurement
+//! pins its thread at its begin, and reads the kernel's counts before, between and after its stretches.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -33,8 +34,8 @@ pub(crate) fn times_switched_out() -> Result<i64> {
     Ok(getrusage(UsageWho::RUSAGE_THREAD)?.involuntary_context_switches())
 }
 
-/// What this thread has got of its core so far. Not in it: what the hypervisor takes and says that it does, and what others run
-/// meanwhile. In it: interrupts.
+/// The time that this thread has had its core so far. It includes interrupts. It does not include the time in which other threads
+/// run, nor the time that the hypervisor takes and reports.
 pub(crate) fn thread_time() -> Result<Duration> {
     Ok(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?.into())
 }
@@ -52,7 +53,7 @@ impl TimerInterrupts {
         Ok(TimerInterrupts { file, text: vec![0; 1 << 18], core })
     }
 
-    /// So far.
+    /// Interrupts since the machine started.
     pub(crate) fn count(&mut self) -> Result<u64> {
         let length = self.file.read_at(&mut self.text, 0)?;
         timer_interrupts(&String::from_utf8_lossy(&self.text[..length]), self.core)
@@ -68,7 +69,7 @@ fn timer_interrupts(text: &str, core: usize) -> Option<u64> {
     line.split_whitespace().nth(column + 1)?.parse().ok()
 }
 
-/// What two readings of the clock right after each other differ by, in ns: the median of many.
+/// The difference of two readings of the clock right after each other, in ns: the median of many.
 pub(crate) fn clock_cost_ns() -> u64 {
     let cost = |_| {
         let start = Instant::now();
@@ -103,7 +104,7 @@ pub(crate) fn spin_ns() -> f64 {
 pub(crate) struct Ticks {
     /// By core: busy with anything, and in all.
     cores: Vec<(usize, u64, u64)>,
-    /// What the hypervisor took from the core that was asked for.
+    /// Time that the hypervisor took from the core that was asked for.
     stolen: u64,
 }
 

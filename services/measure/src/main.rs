@@ -105,7 +105,7 @@ enum Which {
 }
 
 impl Which {
-    /// Those of some microseconds; requests of 10 ms take other numbers of them.
+    /// The services of `all`, whose requests take some microseconds. Requests of 10 ms need other numbers of requests, and are measured apart.
     const ALL: [Which; 5] = [
         Which::Stemming,
         Which::Routing,

@@ -34,11 +34,11 @@ use crate::machine::{
 use crate::service::{Clock, Requests, Served, Service};
 use crate::units::Units;
 
-/// A quarter of what lies between two interrupts by the timer, usually.
+/// Length of a stretch: usually a quarter of the time between two interrupts by the timer.
 const STRETCH: Duration = Duration::from_millis(1);
 /// Room for a reply, so that none waits for memory.
 const REPLY_BYTES: usize = 64 << 10;
-/// Requests that begin so soon after the kernel was asked find other caches than their like.
+/// Times of requests that begin this soon after the kernel was asked are not kept, because the caches still hold the kernel's data.
 const SETTLING: Duration = Duration::from_micros(50);
 /// Requests of the warm-up that a pass serves as if they counted, or a multiple of it: the first ones that do count are
 /// then beyond the settling, and each pass asks the kernel at other requests.
@@ -55,12 +55,12 @@ const LEARNT: usize = 2_000;
 pub(crate) struct Timed {
     pub(crate) class: u8,
     pub(crate) ns: u64,
-    /// What it was stalled within, and that is in `ns`, too.
+    /// Time that the request was stalled, which is a part of `ns`.
     pub(crate) stall_ns: u64,
     disturbed: bool,
 }
 
-/// What went on around a run. Nothing of it depends on the service's times.
+/// The state of the machine around a run. None of it depends on the service's times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conditions {
     pub(crate) passes: u32,
@@ -68,7 +68,7 @@ pub(crate) struct Conditions {
     pub(crate) switched_out: f64,
     /// Requests that the first pass left to the others.
     pub(crate) repeated: usize,
-    /// Requests that had to be left as they were, disturbed.
+    /// Requests whose times were disturbed in all passes.
     pub(crate) left: usize,
     /// Share of the first times that the kernel knows no disturbance of, but in which the request was stalled.
     pub(crate) stalled: f64,
@@ -288,7 +288,7 @@ impl Times {
         if undisturbed == 0 { 0.0 } else { stalled as f64 / undisturbed as f64 }
     }
 
-    /// What is kept, and the first times in ns.
+    /// The times that are kept, and the first times in ns.
     fn all(self) -> Result<(Vec<Timed>, Vec<u64>)> {
         let known = self.known.into_iter().map(|known| known.map(|known| (known.best, known.first.ns)));
         let all: Option<(Vec<Timed>, Vec<u64>)> = known.collect();

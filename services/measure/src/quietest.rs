@@ -1,6 +1,7 @@
-//! Which run of several is kept: the one that the rest of the machine disturbed least.
+//! The choice of the run of a service that is kept: the one that the rest of the machine disturbed least. The program asks it after
+//! each round, when it writes the files. Pure.
 //!
-//! The service's own times have no say, or the kept run would be the one with the shortest tail.
+//! The service's own times do not count, because otherwise the run with the shortest tail would be kept.
 
 use crate::measure::Conditions;
 
@@ -14,9 +15,8 @@ pub(crate) fn quietest(runs: &[Conditions]) -> usize {
     (0..runs.len()).min_by(|&a, &b| of(a).total_cmp(&of(b))).expect("there are runs")
 }
 
-/// The sum of three shares, 0 where nothing else went on: of stretches in which the thread was switched out, of time
-/// that the spin loop took beyond what it took in the quickest run, and of time that other cores were busy, who
-/// share caches and memory.
+/// The sum of three shares, which is 0 on a quiet machine: stretches in which the thread was switched out, the time that the spin loop
+/// took beyond its time in the quickest run, and the time in which other cores were busy, because these share caches and memory.
 fn disturbance(run: &Conditions, quickest_spin_ns: f64) -> f64 {
     run.switched_out + (run.spin_ns / quickest_spin_ns - 1.0) + run.others_busy
 }

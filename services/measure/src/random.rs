@@ -1,11 +1,12 @@
-//! Everything random comes from here, by seed: the same seed makes the same requests in the same order.
+//! Streams of random numbers, by seed: the same seed makes the same requests in the same order. All services draw from them when their
+//! data and requests are made, before anything is measured.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 pub(crate) type Stream = Xoshiro256PlusPlus;
 
-/// What a stream is for; the numbers are arbitrary and must never change.
+/// The use of a stream; the numbers are arbitrary and must never change.
 #[derive(Clone, Copy)]
 #[repr(u64)]
 pub(crate) enum Purpose {

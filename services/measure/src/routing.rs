@@ -1,5 +1,5 @@
 //! Key routing as McRouter does it: a request is memcached's `get KEY KEY …`, of which each key goes on to the leaf that holds it
-//! by consistent hashing, as a `get` of its own. What is timed ends where the last one stands in its leaf's buffer.
+//! by consistent hashing, as a `get` of its own. The time of a request ends when its last `get` stands in the buffer of its leaf.
 //!
 //! Each of the 100 leaves has 160 points on a ring of 64-bit SipHashes, so a look-up is a hash and a binary search
 //! over 16,000 points. (McRouter's own hash needs no ring; the work is of the same kind and size.)
@@ -21,11 +21,11 @@ const LEAVES: u8 = 100;
 const POINTS_A_LEAF: u16 = 160;
 /// Keys of a request.
 const KEYS: usize = 200;
-/// The clock is read after so many: a microsecond, of which the reading is a thirtieth.
+/// Keys between two readings of the clock: a microsecond, of which the reading takes a thirtieth.
 const KEYS_A_UNIT: usize = 8;
 /// memcached's own limit.
 const LONGEST_KEY: usize = 250;
-/// A leaf's buffer is written out when it holds so much.
+/// A leaf's buffer is written out when it holds this many bytes.
 const BUFFER_BYTES: usize = 16 << 10;
 
 /// One of a leaf's places on the ring.
@@ -37,9 +37,9 @@ struct Point {
 
 pub(crate) struct Routing {
     ring: HashRing<Point>,
-    /// What waits to be sent, by leaf.
+    /// Bytes that wait to be sent, by leaf.
     outgoing: Vec<Vec<u8>>,
-    /// What went out for the request before, and the leaf of its last key.
+    /// Bytes that were forwarded for the request before, and the leaf of its last key.
     forwarded_bytes: usize,
     last: usize,
     units: Units,
@@ -126,12 +126,12 @@ impl Service for Routing {
 const GET: &[u8] = b"get ";
 const END: &[u8] = b"\r\n";
 
-/// What a `get` names.
+/// The keys that a `get` names; none if `request` is no `get`.
 fn keys_of(request: &[u8]) -> Option<impl Iterator<Item = &[u8]>> {
     Some(request.strip_prefix(GET)?.strip_suffix(END)?.split(|&byte| byte == b' '))
 }
 
-/// Is it one that memcached would take?
+/// Whether memcached would accept the key.
 fn is_key(key: &[u8]) -> bool {
     !key.is_empty() && key.len() <= LONGEST_KEY && key.iter().all(u8::is_ascii_graphic)
 }

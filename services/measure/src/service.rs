@@ -1,4 +1,5 @@
-//! What a service is to the measurement, and its requests.
+//! The interface between the measurement and a service, and the requests of a service. Each service of this program implements
+//! [`Service`]; `measure.rs` calls it, on one thread: `reset` at the begin of a pass, then `serve` and `settle` for each request.
 
 use anyhow::Result;
 
@@ -9,19 +10,19 @@ pub(crate) trait Service {
     /// Names of the kinds of requests; empty where they are all of one kind.
     const CLASSES: &'static [&'static str];
 
-    /// What its requests are timed by.
+    /// The clock by which its requests are timed.
     const CLOCK: Clock = Clock::Wall;
 
-    /// Back to the state before the first request, so that a second pass meets what the first one met.
+    /// Goes back to the state before the first request, so that each pass begins with the same state.
     fn reset(&mut self) -> Result<()>;
 
     /// Answers `request` into `reply`, which is empty. This is what is timed.
     fn serve(&mut self, request: &[u8], reply: &mut Vec<u8>) -> Result<Served>;
 
-    /// What remains to be done when the reply has left; not timed. Also checks the reply, where that is cheap.
+    /// Does the work that remains when the reply has left; not timed. Also checks the reply, where that is cheap.
     fn settle(&mut self, request: &[u8], reply: &[u8]) -> Result<()>;
 
-    /// Where it says how far it is with a request, if its requests are the same work many times over.
+    /// The clock readings within a request, if its requests repeat the same work many times; else none.
     fn units(&mut self) -> Option<&mut Units> {
         None
     }
@@ -32,13 +33,13 @@ pub(crate) trait Service {
     }
 }
 
-/// What a time is.
+/// The clock that times requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// From the beginning to the end, in stretches that nothing disturbed.
+    /// The time from beginning to end, in stretches without a disturbance.
     Wall,
-    /// What the thread got of its core: for requests that take longer than from one interrupt by the timer to the next,
-    /// none of which would ever be undisturbed.
+    /// The time that the thread had its core. It is for requests that take longer than the time between two interrupts by the timer,
+    /// because none of these would ever be undisturbed.
     Thread,
 }
 

@@ -1,4 +1,5 @@
-//! Files of times: written as `caudal` reads them, and summed up.
+//! Files of times. The program writes one for each service after each round, by [`csv`], in the form that `caudal` reads; its subcommand for tables
+//! reads such files by [`summary`].
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -8,8 +9,8 @@ use anyhow::{Context, Result};
 use crate::figures::Figures;
 use crate::measure::Timed;
 
-/// The text of a file: a column `service_ns`, `class` before it if there are classes, and `stall_ns` after it if stalls were
-/// looked for.
+/// The text of a file: the column `service_ns`, with `class` before it if there are classes, and `stall_ns` after it if stalls were
+/// measured (`watched`).
 pub(crate) fn csv(timed: &[Timed], classes: &[&str], watched: bool) -> String {
     let class = if classes.is_empty() { "" } else { "class," };
     let mut text = format!("{class}service_ns{}\n", if watched { ",stall_ns" } else { "" });
@@ -27,7 +28,7 @@ pub(crate) fn csv(timed: &[Timed], classes: &[&str], watched: bool) -> String {
     text
 }
 
-/// A table in Markdown of what the files hold: a line a file, and one a class.
+/// A table in Markdown about the times in `files`: a line for each file, and one for each class.
 pub(crate) fn summary(files: &[PathBuf]) -> Result<String> {
     let mut text = String::from(
         "| file | class | requests | median, us | p99, us | p99.9, us | longest, us | mean, us | SCV | SCV to p99.9 |\n\

@@ -1,9 +1,10 @@
-//! Stalls: what the machine takes in the middle of a request, where neither the count of the timer's interrupts nor that of
-//! switches shows it.
+//! Stalls: time that the machine takes in the middle of a request and that neither the count of the timer's interrupts nor the count of
+//! switches shows. A service of many equal units of work owns a [`Units`]: it marks each unit while it serves a request, and the
+//! measurement asks for the stall at the end of the request.
 //!
-//! A request of tens of microseconds is the same work many times over: some words, some keys. The service reads the clock after
-//! each such unit. Units take as long as their bytes say, give or take some hundred nanoseconds; one that takes
-//! [`THRESHOLD_NS`] longer was held up, by the hypervisor or by a device's interrupt, and what it took beyond its usual time is
+//! A request of tens of microseconds repeats the same work many times: some words, some keys. The service reads the clock after
+//! each such unit. The time of a unit follows from its bytes, up to some hundred nanoseconds. A unit that takes
+//! [`THRESHOLD_NS`] longer was stopped by the hypervisor or by a device's interrupt; the time beyond its usual time is
 //! the request's stall.
 //!
 //! ```text
@@ -16,10 +17,10 @@ use std::time::Instant;
 use crate::figures::percentile;
 use crate::machine::nanos;
 
-/// What a unit may take beyond its usual time. This project's bound elsewhere, too, for what is no longer work.
+/// The time that a unit may take beyond its usual time without counting as stalled. The project's measurements elsewhere have the same bound.
 pub(crate) const THRESHOLD_NS: u64 = 2_500;
 
-/// How long the units of the request took that is being served.
+/// The times of the units of the request that is being served.
 #[derive(Debug)]
 pub(crate) struct Units {
     last: Instant,
@@ -44,7 +45,7 @@ impl Units {
         self.last = now;
     }
 
-    /// A unit of the request is done, the work of so many bytes of it.
+    /// A unit of the request is done, which was the work of `bytes` of its bytes.
     pub(crate) fn mark(&mut self, bytes: usize) {
         self.mark_at(bytes, Instant::now());
     }
@@ -54,21 +55,21 @@ impl Units {
         self.last = now;
     }
 
-    /// The request is done. Returns how long it was stalled in all, in ns; 0 as long as the usual time of a unit is not known.
+    /// The request is done. Returns the time that it was stalled, in ns; 0 as long as the usual time of a unit is not known.
     pub(crate) fn end(&mut self, now: Instant) -> u64 {
         let Some(pace) = self.pace else { return 0 };
-        // What follows the last unit is hardly any work, and may be stalled as well.
+        // The rest after the last unit is hardly any work, but may be stalled as well.
         self.mark_at(0, now);
         self.taken.drain(..).map(|unit| stall_ns(unit, pace)).sum()
     }
 
-    /// How many units are not yet taken account of.
+    /// The number of units that are not yet accounted for.
     #[cfg(test)]
     pub(crate) fn marked(&self) -> usize {
         self.taken.len()
     }
 
-    /// Takes the units of the requests so far for usual ones: half of them take longer for a byte than the pace, half do not.
+    /// Sets the pace to the median time of a byte in the units of the requests so far.
     pub(crate) fn learn(&mut self) {
         let picos = |unit: Unit| unit.ns * 1_000 / unit.bytes as u64;
         let mut paces: Vec<u64> = self.taken.drain(..).filter(|unit| unit.bytes > 0).map(picos).collect();

@@ -1,8 +1,9 @@
 //! Bytes in, bytes out: requests of the binary protocol and their replies.
-//! A worker that has read a datagram calls [`datagram`]; one that has read from a connection calls [`serve`] until there is no whole request left.
+//! A worker that has read a datagram calls [`datagram`]; a worker that has read from a connection calls [`serve`] until no whole request is left.
+//! Both append to the caller's output and touch nothing else.
 //!
-//! A connection has no state, because messages have a fixed size, and their replies come in any order: whoever has its bytes may give each request
-//! to the runtime by itself.
+//! A connection has no state, because messages have a fixed size and replies may come in any order. So the owner of a connection's bytes may give
+//! each request to the runtime by itself.
 
 use caudal_proto::spin::{Parsed, Request, Strange, only};
 
@@ -11,7 +12,7 @@ use crate::service::Service;
 /// The result of [`serve`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Served {
-    /// Bytes of the input that are done with. The next call begins with the byte behind them.
+    /// Bytes of the input that have been consumed. The next call begins with the byte behind them.
     pub consumed: usize,
     /// The next thing to do.
     pub then: Then,
@@ -20,7 +21,7 @@ pub struct Served {
 /// The next thing that the caller of [`serve`] has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// Read, and call again when the input has at least `needed` bytes, those included that were not consumed.
+    /// Read, and call again when the input has at least `needed` bytes, including bytes that were not consumed.
     Read {
         /// Bytes, at least 1.
         needed: usize,
@@ -31,7 +32,7 @@ pub enum Then {
     Close(Strange),
 }
 
-/// The request that `input` begins with, if it is whole: for its class.
+/// The request that `input` begins with, if it is whole, without serving it: the caller needs its class.
 #[inline]
 pub fn peek(input: &[u8]) -> Option<Request> {
     match Request::parse(input) {
@@ -52,7 +53,7 @@ pub fn serve(service: &Service, input: &[u8], arrival: u64, output: &mut Vec<u8>
     Served { consumed, then }
 }
 
-/// Carries out the request that a datagram is, and appends the reply to `output`. A datagram that is none gets no reply, because anybody may
+/// Carries out the request in a datagram, and appends the reply to `output`. A datagram that is no request gets no reply, because anybody may
 /// have sent it.
 pub fn datagram(service: &Service, payload: &[u8], arrival: u64, output: &mut Vec<u8>) {
     if let Some(request) = only(Request::parse(payload), payload) {

@@ -1,5 +1,5 @@
-//! What a server does with one request: it refuses it, or is busy for as long as the request says.
-//! Whoever starts a server makes one [`Service`], and all workers share it; [`messages`](crate::messages) call it.
+//! The service: it refuses a request, or is busy for as long as the request says. The program makes one [`Service`] when it starts a server, and
+//! all workers share it; [`messages`](crate::messages) call it once for each request, on the worker that runs the request.
 //!
 //! Work is a number of iterations that was calibrated before, and never "until the clock says so": such work would finish for free while its
 //! request is set aside (see [`caudal_measure::work`]). It is cut into chunks of some 200 ns with a probe between two of them.

@@ -25,8 +25,8 @@
 #include "probe.h"
 
 /*
- * The version of what this header declares. Programs compare it with caudal_abi_version(): a library of another version has
- * another meaning, or other structures. The shared library's name ends in it.
+ * The version of the interface that this header declares. Programs compare it with caudal_abi_version(): in a library of another version,
+ * functions may mean something else, or structures may differ. The name of the shared library ends in it.
  */
 #define CAUDAL_ABI_VERSION 1
 
@@ -38,11 +38,11 @@
 
 /* The result of a call. caudal_status_text() puts it in words. */
 typedef enum {
-    /* It was done. */
+    /* The call did what it says. */
     CAUDAL_OK = 0,
     /* The request in which the caller runs has been cancelled: release what the handler holds, and return. */
     CAUDAL_CANCELLED = 1,
-    /* The time was over first. */
+    /* The time limit of the call passed first. */
     CAUDAL_TIMED_OUT = 2,
     /* A null pointer, or a value out of its range. */
     CAUDAL_ERROR_ARGUMENT = 3,
@@ -54,15 +54,15 @@ typedef enum {
     CAUDAL_ERROR_DESTROYED = 6,
     /* This process was forked from the one that has the runtime's threads. */
     CAUDAL_ERROR_FORKED = 7,
-    /* A request must not wait inside of a critical section: end the section first. */
+    /* A request must not wait in a critical section: end the section first. */
     CAUDAL_ERROR_IN_SECTION = 8,
-    /* A request must not make this call: it would wait for the end of itself. */
+    /* A request must not make this call: it would wait for its own end. */
     CAUDAL_ERROR_IN_REQUEST = 9,
     /* Only a request may make this call. */
     CAUDAL_ERROR_NOT_IN_REQUEST = 10,
     /* Another thread or request is using the object. */
     CAUDAL_ERROR_BUSY = 11,
-    /* The runtime has as many classes as it can have: let several kinds of requests share one. */
+    /* The runtime has the largest number of classes already: let several kinds of requests share one. */
     CAUDAL_ERROR_CLASSES = 12,
     /* The policy's file cannot be read, or is refused; the message says where and why. */
     CAUDAL_ERROR_POLICY = 13,
@@ -82,7 +82,7 @@ typedef enum {
     CAUDAL_OUTCOME_RETURNED = 1,
     /* Its handler called caudal_fail(). */
     CAUDAL_OUTCOME_FAILED = 2,
-    /* It was cancelled: before it started, or a call told its handler so. */
+    /* It was cancelled before it started, or a call answered CAUDAL_CANCELLED to its handler. */
     CAUDAL_OUTCOME_CANCELLED = 3,
     /* It had not started by its deadline. */
     CAUDAL_OUTCOME_EXPIRED = 4,
@@ -92,19 +92,19 @@ typedef enum {
     CAUDAL_OUTCOME_STOPPED = 6,
 } caudal_outcome;
 
-/* The kind of a shutdown: what becomes of requests that have not ended. */
+/* The kind of a shutdown: the treatment of requests that have not ended. */
 typedef enum {
-    /* It lets all that were accepted end. */
+    /* All accepted requests run to their end. */
     CAUDAL_SHUTDOWN_DRAIN = 0,
-    /* It ends those that have not started, and cancels the others. */
+    /* Requests that have not started end at once, and the others are cancelled. */
     CAUDAL_SHUTDOWN_CANCEL = 1,
 } caudal_shutdown;
 
 /* Where a runtime's threads run. */
 typedef enum {
-    /* Each has a core of its own, of those that the process may use. */
+    /* Each thread has a core of its own, one of those that the process may use. */
     CAUDAL_PINNING_CORES = 0,
-    /* Where the operating system puts them; more workers than cores are allowed then. For tests. */
+    /* The operating system chooses the cores; more workers than cores are allowed then. For tests. */
     CAUDAL_PINNING_NONE = 1,
 } caudal_pinning;
 
@@ -132,7 +132,7 @@ typedef enum {
     /* A line on stderr names its class; one a second at most. */
     CAUDAL_ON_STUCK_REPORT = 0,
     /*
-     * As well, the functions that the handler is in. For that its thread gets a signal, the highest real-time signal without a
+     * The line, and the functions that the handler is in. To find these, its thread gets a signal, the highest real-time signal without a
      * handler: system calls that never restart, such as poll(), then answer EINTR.
      */
     CAUDAL_ON_STUCK_DUMP = 1,
@@ -150,7 +150,7 @@ typedef struct caudal_request caudal_request;
 /* A running system of workers. Any thread may use it. */
 typedef struct caudal_runtime caudal_runtime;
 
-/* Called on a worker's thread when that begins or ends. It must neither wait nor unwind. */
+/* Called on a worker's thread when the thread begins or ends. It must neither wait nor unwind. */
 typedef void (*caudal_worker_hook)(void *context, uint32_t worker);
 
 /*
@@ -177,13 +177,13 @@ typedef struct {
     /* Requests that wait for the dispatcher at most, a power of two; default 16,384. */
     uint64_t queue_of_dispatcher;
     /*
-     * Nanoseconds for which everybody has to have been idle before the threads sleep; default 1 ms; CAUDAL_FOREVER: they never
-     * do.
+     * Nanoseconds for which all threads have to have been idle before they sleep; default 1 ms; CAUDAL_FOREVER: they never
+     * sleep.
      */
     uint64_t spin_ns;
     /* A handler that keeps its worker for so many nanoseconds after its quantum is reported as stuck; default 10 ms. */
     uint64_t stuck_after_ns;
-    /* How long a shutdown waits for requests before it cancels them, and then before it gives them up; default 10 s. */
+    /* Nanoseconds that a shutdown waits for requests before it cancels them, and then again before it gives them up; default 10 s. */
     uint64_t shutdown_bound_ns;
     /* Seed of the policies' random draws; default 1. */
     uint64_t seed;
@@ -230,10 +230,10 @@ typedef void (*caudal_handler)(void *argument);
 /*
  * Hears how a request ended, once.
  *
- * For a request that ran, it is called on the request's coroutine, after its handler has returned and before anybody who waits is
- * told, and may do what a handler may. For one that ended before it started, on the thread that ended it (in caudal_cancel(), in a
- * shutdown, or a worker): it must neither wait nor take long. A waiter is told afterwards, unless a request has cancelled it: then
- * before. For an abandoned one it is not called: its stack is lost.
+ * For a request that ran, it is called on the request's coroutine, after the handler has returned and before caudal_wait() returns; it may
+ * do what a handler may. For a request that ended before it started, it is called on the thread that ended the request (in caudal_cancel(),
+ * in a shutdown, or a worker), and must neither wait nor take long; caudal_wait() returns afterwards, unless another request has cancelled
+ * this one: then before. For an abandoned request it is not called, because the stack is lost.
  */
 typedef void (*caudal_completion)(void *argument, caudal_outcome outcome);
 
@@ -265,13 +265,13 @@ typedef struct {
 /* Functions that take and put back a place of the thread when the thread goes from one request to another. See caudal_carry(). */
 typedef struct {
     /*
-     * The request gives its worker back: moves what it has in the place to `state`, 64 bytes of the request's own, aligned to 16, and
-     * leaves in the place what a new request is to find.
+     * Called when the request gives its worker back: moves the request's value from the place to `state`, 64 bytes of the request's own,
+     * aligned to 16, and puts into the place the value that a new request is to find.
      */
     void (*leave)(void *context, void *state);
-    /* The request goes on, maybe on another thread if it is migratable: puts back what `leave` has moved to `state`. */
+    /* Called when the request goes on, maybe on another thread if it is migratable: puts the value back that `leave` has moved to `state`. */
     void (*enter)(void *context, void *state);
-    /* A request is about to begin: makes the place what it is to find. */
+    /* Called before a request begins: puts the value into the place that a new request is to find. */
     void (*begin)(void *context);
     /* The functions' first argument. */
     void *context;
@@ -281,9 +281,10 @@ typedef struct {
 typedef void (*caudal_stack_entering)(void *context, void *low, void *high);
 
 /*
- * Hears of a coroutine's stack: its lowest address that is in use, and the end of it. Of one that `runs`, these are what it had in use when
- * it last went on, and its thread's stack pointer says the rest; or the thread is about to switch to it, or has just switched away, is on its
- * own stack, and these are all that the coroutine has. So a collector scans these addresses of each, and every thread from its stack pointer.
+ * Called with a coroutine's stack: `low`, the lowest address that is in use, and `high`, the end of the stack. If the coroutine `runs`, `low`
+ * is from the time when it last went on. Then either its thread is on this stack, and the thread's stack pointer says what is in use now; or
+ * the thread is on its own stack, about to switch to the coroutine or just back from it, and `low` is still right. So a collector scans
+ * the addresses from `low` to `high` of each coroutine, and every thread from its stack pointer.
  */
 typedef void (*caudal_stack_visitor)(void *context, void *low, void *high, int32_t runs);
 
@@ -342,7 +343,7 @@ caudal_status caudal_runtime_create(const char *path,
                                     caudal_error *error);
 
 /*
- * Stores the class with this name in `*out`; the first call for a name makes it. A class is what latencies are measured by.
+ * Stores the class with this name in `*out`; the first call for a name makes it. Latencies are measured for each class.
  *
  * Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_CLASSES, CAUDAL_ERROR_DESTROYED.
  * Ownership: the name may go when the call returns. Threads: any.
@@ -364,9 +365,9 @@ caudal_status caudal_runtime_workers(caudal_runtime *runtime, size_t *out);
 caudal_status caudal_runtime_set_quantum(caudal_runtime *runtime, uint64_t quantum_ns);
 
 /*
- * Stops the runtime: it takes no more requests, lets those that there are end or ends them (`mode`, a caudal_shutdown), and its
- * threads end. Takes as long as that takes, within the bound of the options. What could not be ended is stored in `*left`, which
- * may be null. A stopped runtime's requests can still be asked how they ended; a second shutdown does nothing.
+ * Stops the runtime: it accepts no more requests, its requests run to their end or are ended (`mode`, a caudal_shutdown), and its
+ * threads end. The call returns when all this has happened, or the bound of the options has passed. Requests and threads that could not be
+ * ended are counted in `*left`, which may be null. The outcomes of a stopped runtime's requests can still be asked for; a second shutdown does nothing.
  *
  * Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_DESTROYED, CAUDAL_ERROR_FORKED, CAUDAL_ERROR_IN_REQUEST. Threads: any but a request's.
  */
@@ -384,8 +385,8 @@ caudal_status caudal_runtime_shutdown(caudal_runtime *runtime,
 caudal_status caudal_runtime_destroy(caudal_runtime *runtime);
 
 /*
- * Hands in a request of `class`: `handler(argument)` is going to run on a worker. Where the queue is full it waits for room, or
- * refuses, as the runtime's options say. `out` may be null: then the request is detached, and nobody hears how it ended.
+ * Submits a request of `class`: `handler(argument)` will run on a worker. If the queue is full, the call waits for room or
+ * refuses, as the runtime's options say. `out` may be null: then the request is detached, and its outcome can not be asked for.
  *
  * Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_FULL, CAUDAL_ERROR_STOPPED, CAUDAL_ERROR_DESTROYED, CAUDAL_ERROR_FORKED; in a request
  * also CAUDAL_CANCELLED and CAUDAL_ERROR_IN_SECTION. The handler is then not called.
@@ -415,14 +416,15 @@ caudal_status caudal_submit_with(caudal_runtime *runtime,
                                  caudal_request **out);
 
 /*
- * Waits until the request has ended, and stores how in `*outcome`, which may be null. In a request it parks that, and the worker
- * runs others; on any other thread it spins for some 20 us, then sleeps. May be called again.
+ * Waits until the request has ended, and stores how in `*outcome`, which may be null. If the caller is in a request, that request parks, and
+ * its worker runs others; any other thread spins for some 20 us, then sleeps. May be called again.
  *
- * Errors: CAUDAL_CANCELLED, if the request in which the caller runs is cancelled: the one waited for goes on, and may still use
- * memory of the caller's (caudal_wait_regardless() waits for it all the same). CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_BUSY (somebody
+ * Errors: CAUDAL_CANCELLED, if the request in which the caller runs is cancelled: the request waited for goes on, and may still use
+ * the caller's memory (caudal_wait_regardless() goes on waiting in this case). CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_BUSY (somebody
  * else waits for it), CAUDAL_ERROR_FORKED, CAUDAL_ERROR_IN_SECTION. Threads: any, one at a time.
  */
-caudal_status caudal_wait(caudal_request *request, caudal_outcome *outcome);
+caudal_status caudal_wait(caudal_request *request,
+                          caudal_outcome *outcome);
 
 /* As caudal_wait(), for `longest_ns` nanoseconds at most; CAUDAL_TIMED_OUT if the request has not ended by then. */
 caudal_status caudal_wait_for(caudal_request *request, uint64_t longest_ns, caudal_outcome *outcome);
@@ -443,16 +445,16 @@ caudal_status caudal_request_failure(const caudal_request *request,
                                      caudal_error *error);
 
 /*
- * Asks for the request's end. One that has not started ends at once. In one that has, calls that wait, caudal_yield() and
- * caudal_check_cancelled() answer CAUDAL_CANCELLED from now on; it goes on until its handler returns. Does nothing to a request
- * that has ended.
+ * Cancels the request. If it has not started, it ends at once. If it has started, it goes on until its handler returns, but from now on
+ * its calls that wait, caudal_yield() and caudal_check_cancelled() answer CAUDAL_CANCELLED. A request that has ended stays as
+ * it is.
  *
  * Errors: CAUDAL_ERROR_ARGUMENT. Threads: any.
  */
 caudal_status caudal_cancel(caudal_request *request);
 
 /*
- * Gives the request back, after which `request` must not be used. One that has not ended goes on, detached.
+ * Releases the request, after which `request` must not be used. A request that has not ended goes on, detached.
  *
  * Errors: CAUDAL_ERROR_ARGUMENT; CAUDAL_ERROR_BUSY, if somebody waits for it: then it is not released. Threads: any.
  */
@@ -481,8 +483,9 @@ caudal_status caudal_yield(void);
 caudal_status caudal_sleep(uint64_t ns);
 
 /*
- * Has the request in which the caller runs been cancelled? Then CAUDAL_CANCELLED, else CAUDAL_OK, also outside of requests. A
- * handler that is told so and returns has been cancelled; one that never asks, and never waits, has returned.
+ * Has the request in which the caller runs been cancelled? Then CAUDAL_CANCELLED, else CAUDAL_OK, also outside of requests. If a
+ * handler got this answer and returns, its request ends as CAUDAL_OUTCOME_CANCELLED; if it never asks and never waits, the request ends as
+ * CAUDAL_OUTCOME_RETURNED, although it was cancelled.
  *
  * Threads: any.
  */
@@ -492,9 +495,9 @@ caudal_status caudal_check_cancelled(void);
 int32_t caudal_is_in_request(void);
 
 /*
- * Lets each request have its own of what `hooks` take and put back, though its code keeps it in the thread. From now on and for as
- * long as the process lives, the functions are called on workers' threads, in a critical section, at every switch from one request to
- * another. They must neither wait nor unwind.
+ * Gives each request a value of its own for something that its code keeps in the thread: `hooks` take the value out when a request gives
+ * its worker back, and put it back when the request goes on. From now on and for as long as the process lives, the functions are called
+ * on workers' threads, in a critical section, at every switch from one request to another. They must neither wait nor unwind.
  *
  * Errors: CAUDAL_ERROR_ARGUMENT, if a function is missing; CAUDAL_ERROR_FULL, after 16 places.
  * Ownership: the structure is copied; what `context` points to has to stay. Threads: any.
@@ -503,7 +506,7 @@ caudal_status caudal_carry(const caudal_carry_hooks *hooks);
 
 /*
  * Lets each request have its own value in an aligned word of 8 bytes that belongs to the thread, such as a `_Thread_local` pointer or
- * `uint64_t`: `address` answers where the calling thread has it. A request begins with `beginning` there. The rest is as for
+ * `uint64_t`: `address` answers where the calling thread has the word. A request begins with `beginning` there. The rest is as for
  * caudal_carry().
  *
  * Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_FULL. Threads: any.
@@ -512,10 +515,11 @@ caudal_status caudal_carry_word(void *(*address)(void),
                                 uint64_t beginning);
 
 /*
- * Calls `entering` with `context` on a worker's thread, on its own stack, each time before it goes on with a coroutine, whose stack is
- * from `low` up to `high`: for garbage collectors that have to know at any time on which stack a thread may be. Between that call and
- * the next the thread is on one of the two. The function must neither wait nor unwind. A later call of this takes the place of an
- * earlier one.
+ * Calls `entering` with `context` on a worker's thread, each time before the worker goes on with a coroutine, whose stack is from `low` up
+ * to `high`: for garbage collectors that have to know at any time on which stack a thread may be. `entering` runs on the thread's own
+ * stack. From that call to the next one, the thread is either on its own stack or on the coroutine's. The function must neither wait nor
+ * unwind. A later call of caudal_on_stack_enter() replaces `entering`; some bytes of the earlier registration are never freed, because a
+ * worker may still be calling it.
  *
  * Errors: CAUDAL_ERROR_ARGUMENT. Threads: any.
  */
@@ -524,8 +528,9 @@ caudal_status caudal_on_stack_enter(caudal_stack_entering entering,
 
 /*
  * Calls `visitor` with `context` for the stack of every coroutine of this process: for garbage collectors, which look for pointers
- * there. It takes no lock, allocates nothing, and may be called in a signal handler. Registers of a coroutine that does not run are on
- * its stack.
+ * there. `visitor` gets the lowest address that is in use (not the end of the whole stack), the upper end, and whether the coroutine runs:
+ * see caudal_stack_visitor. caudal_each_stack() takes no lock, allocates nothing, and may be called in a signal handler. Registers of a
+ * coroutine that does not run are on its stack.
  *
  * Errors: CAUDAL_ERROR_ARGUMENT. Threads: any, but all workers have to stand still meanwhile, wherever they are: the caller has stopped
  * them.
@@ -555,7 +560,7 @@ caudal_status caudal_mutex_destroy(caudal_mutex *mutex);
  */
 caudal_status caudal_mutex_lock(caudal_mutex *mutex);
 
-/* As caudal_mutex_lock(), but a request that is cancelled goes on waiting: for what has to be tidied up. */
+/* As caudal_mutex_lock(), but a request that is cancelled goes on waiting: for handlers that have to tidy up under the mutex. */
 caudal_status caudal_mutex_lock_regardless(caudal_mutex *mutex);
 
 /*
@@ -588,8 +593,8 @@ caudal_status caudal_condition_create(caudal_condition **out);
 caudal_status caudal_condition_destroy(caudal_condition *condition);
 
 /*
- * Frees the mutex, waits to be notified, for `longest_ns` at most (CAUDAL_FOREVER: without end), and takes the mutex again, which it
- * has afterwards whatever the answer. Call it in a loop that checks the condition.
+ * Frees the mutex, waits to be notified, for `longest_ns` at most (CAUDAL_FOREVER: without end), and takes the mutex again. The caller
+ * has the mutex afterwards, whatever the answer is. Call this in a loop that checks the condition.
  *
  * Errors: CAUDAL_TIMED_OUT, CAUDAL_CANCELLED, CAUDAL_ERROR_ARGUMENT; CAUDAL_ERROR_OWNER, if the caller does not have the mutex;
  * CAUDAL_ERROR_IN_SECTION. Threads: any.
@@ -599,7 +604,7 @@ caudal_status caudal_condition_wait(caudal_condition *condition,
                                     uint64_t longest_ns);
 
 /*
- * Wakes the one that has waited longest, if anybody waits.
+ * Wakes the request or thread that has waited longest, if any waits.
  *
  * Errors: CAUDAL_ERROR_ARGUMENT. Threads: any.
  */
@@ -621,7 +626,7 @@ caudal_status caudal_condition_notify_all(caudal_condition *condition);
 caudal_status caudal_runtime_class_stats(caudal_runtime *runtime, caudal_class class_, caudal_class_stats *out);
 
 /*
- * Stores everything that was measured so far, of classes and workers, in `*out`, as JSON: what `caudal top` reads.
+ * Stores everything that was measured so far, of classes and workers, in `*out`, as the JSON that `caudal top` reads.
  *
  * Errors: CAUDAL_ERROR_ARGUMENT, CAUDAL_ERROR_DESTROYED. Ownership: the caller owns the text, and gives it back with
  * caudal_text_free(). Threads: any.

@@ -1,4 +1,5 @@
-//! The conditions of the rules of coherence: is this system or this value refused? The table `rules` calls them.
+//! The conditions of the rules of coherence: is this system or this value refused? Each is a function that a row of the table `rules` names;
+//! [`super::check`] calls it for each system and each host that it judges. Pure.
 
 use caudal_policy::Picos;
 use caudal_policy::allocation::{Grow, Shrink};
@@ -14,7 +15,7 @@ use crate::{Costs, Pools, Stalls, System};
 
 /// Most active requests that a table names.
 const ACTIVE_MAX: u32 = 100_000;
-/// The shortest time after which thresholds are worked out anew: it takes a millisecond itself.
+/// The shortest time after which thresholds are computed anew, because the computation itself takes a millisecond.
 pub(super) const EPOCH_MIN: Picos = Picos::from_micros(1_000);
 /// Most epochs that are remembered.
 const EPOCHS_MAX: u64 = 1_000;
@@ -31,7 +32,7 @@ pub(super) fn fluid(system: &System) -> bool {
     system.discipline.quantum() == Some(Picos::ZERO)
 }
 
-/// Are the reservations not those of every pool?
+/// Is there a pool whose workers are more or fewer than the reservations of all lanes together?
 pub(super) fn reserved_wrong(system: &System) -> bool {
     let sizes = system.pool_sizes();
     system.discipline.lanes().zip(sizes).is_some_and(|(config, sizes)| {
@@ -40,7 +41,7 @@ pub(super) fn reserved_wrong(system: &System) -> bool {
     })
 }
 
-/// Does SITA dispatch have cutoffs that are not one less than the pools, or not in order?
+/// Does SITA dispatch have a number of cutoffs that is not one less than the number of pools, or cutoffs that do not rise?
 pub(super) fn sizes_wrong(system: &System) -> bool {
     let DispatchConfig::Sita(config) = system.dispatch else { return false };
     let pools = system.pool_count() as usize;
@@ -61,18 +62,18 @@ pub(super) fn is_one_of_both(config: &TailControlConfig) -> bool {
     (config.target > Picos::ZERO) == config.thresholds.is_empty()
 }
 
-/// Has a class not what all others have: either all have targets, or all have thresholds.
+/// Do some classes have targets and others thresholds? All must have the same.
 pub(super) fn classes_differ(config: &TailControlConfig) -> bool {
     let by_target = config.target > Picos::ZERO;
     let alike = |own: &ClassConfig| {
         let has_target = own.target > Picos::ZERO;
         has_target == own.thresholds.is_empty() && has_target == by_target
     };
-    // Else it is open what the others have.
+    // If the system itself has both or neither, that breaks another rule, and nobody knows which one its classes should have.
     is_one_of_both(config) && !config.classes.values().all(alike)
 }
 
-/// Are there thresholds whose numbers of active requests do not rise, or are none?
+/// Are there thresholds whose numbers of active requests do not rise, or lie outside 1 to [`ACTIVE_MAX`]?
 pub(super) fn numbers_wrong(config: &TailControlConfig) -> bool {
     let of_classes = config.classes.values().map(|own| &own.thresholds);
     let sound = |thresholds: &Vec<(u32, Picos)>| {
@@ -86,7 +87,7 @@ pub(super) fn targets_too_long(config: &TailControlConfig) -> bool {
     config.target > TIME_MAX || config.classes.values().any(|own| own.target > TIME_MAX)
 }
 
-/// When thresholds are worked out anew, and the target that they are for.
+/// The target of the thresholds, and how they are computed anew while the system runs; none if they are not.
 pub(super) fn retune(system: &System) -> Option<(Picos, RetuneConfig)> {
     let config = tail_control(system)?;
     Some((config.target, config.retune?))
@@ -100,12 +101,12 @@ pub(super) fn window_wrong(RetuneConfig { every, window, .. }: RetuneConfig) -> 
     !whole || window > TIME_MAX
 }
 
-/// Workers that are kept for small requests.
+/// The workers that are reserved for small requests, if there are any.
 pub(super) fn lane(system: &System) -> Option<LaneConfig> {
     tail_control(system)?.lane
 }
 
-/// Tail-control that knows what is large when it admits a request.
+/// Tail-control that knows a request's size when it admits it, if the system has that.
 pub(super) fn clairvoyant_thresholds(system: &System) -> Option<&TailControlConfig> {
     match &system.parallelism {
         ParallelismConfig::Clairvoyant(config) => Some(config),
@@ -120,7 +121,7 @@ pub(super) fn tail_control(system: &System) -> Option<&TailControlConfig> {
     }
 }
 
-/// Does it know what is left of a request's serial parts, or what the workload offers?
+/// The knowledge that no real system has: of the rest of a request's serial parts, or of the workload's load; none if the system needs neither.
 fn knows_more(system: &System) -> Option<&'static str> {
     let config = tail_control(system)?;
     if config.span {
@@ -228,7 +229,7 @@ pub(super) fn stalls_wrong(costs: &Costs) -> bool {
     costs.stalls.is_some_and(|stalls| !stalls.in_order() || too_long(&stalls))
 }
 
-/// Is so much of the cores' time taken away that the word is no longer right?
+/// Do stalls take more of the cores' time than [`Stalls::SHARE_MAX`]?
 pub(super) fn stalls_too_much(costs: &Costs) -> bool {
     costs.stalls.is_some_and(|stalls| stalls.in_order() && stalls.share() > Stalls::SHARE_MAX)
 }

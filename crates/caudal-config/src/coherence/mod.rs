@@ -24,15 +24,15 @@ pub enum SystemHost {
 /// A combination or a value that is refused.
 #[derive(Debug)]
 pub struct Rule {
-    /// Its name.
+    /// Its name, by which tests refer to it.
     pub name: &'static str,
     /// The refused combination or value, as the end of "refused: …".
     pub refused: &'static str,
-    /// Why.
+    /// The reason.
     pub why: &'static str,
     /// The edit that mends it.
     pub instead: &'static str,
-    /// Refused by the runtime only? Else by both hosts.
+    /// Whether only the runtime refuses it; else both hosts do.
     pub runtime_only: bool,
     /// The keys that break it, the most telling one first: `system.rebalance`.
     pub keys: &'static [&'static str],
@@ -91,11 +91,11 @@ pub fn table_markdown() -> String {
 pub const QUANTUM_MIN: Picos = Picos::from_nanos(100);
 /// The shortest quantum of the runtime.
 pub const RUNTIME_QUANTUM_MIN: Picos = Picos::from_nanos(500);
-/// The longest quantum of a runtime: more is a slip of the unit.
+/// The longest quantum of a runtime; a longer one is taken for a mistake in the unit.
 pub const RUNTIME_QUANTUM_MAX: Picos = Picos::from_micros(100_000);
 /// The longest time that a policy may be given.
 pub const TIME_MAX: Picos = Picos(3_600 * 1_000_000_000_000);
-/// The dearest single action.
+/// The highest cost of a single action.
 pub const COST_MAX: Picos = Picos(1_000_000_000_000);
-/// How far instrumentation may stretch service times.
+/// The factors by which instrumentation may stretch service times.
 pub const PROBE_FACTORS: RangeInclusive<f64> = 1.0..=100.0;

@@ -1,7 +1,7 @@
 //! The presets with express lanes: Q-Zilla's algorithms on cores, and its cores with hardware contexts (Mirhosseini et al., HPCA 2020).
 //! The list of all presets ([`super`]) takes them in. Constants only.
 //!
-//! The paper publishes no cutoffs, because they are a service's own. Those here are a place to start from; a plan, or
+//! The paper publishes no cutoffs, because each service needs its own. The cutoffs here are a place to start from; a plan, or
 //! `caudal lanes`, finds the ones for a service.
 
 use caudal_policy::discipline::{DisciplineConfig, ProcessorSharingConfig, SitaConfig};
@@ -78,7 +78,7 @@ fn firmware_costs() -> Costs {
     Costs { preemption: ns(300), cold_miss: ns(1_000), ..Costs::default() }
 }
 
-/// One context a lane, from 2.5 us on, each end twice the one before: for whatever service.
+/// Lanes of one context each: the first ends at 2.5 us, and each further one at twice the end before. They fit any service somewhat.
 fn one_each() -> SitaConfig {
     let ends: Vec<Picos> = (0..7).map(|lane| ns(2_500 << lane)).collect();
     SitaConfig { cutoffs: List::new(&ends).expect("seven"), reservations: List::new(&[1; 8]).expect("eight") }

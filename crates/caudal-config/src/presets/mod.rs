@@ -65,7 +65,7 @@ impl Preset {
     }
 }
 
-/// All of them, in the order in which they are listed to users.
+/// All presets, in the order in which they are listed to users.
 pub fn presets() -> impl Iterator<Item = &'static Preset> {
     let own = caudal::PRESETS.iter().chain(express::PRESETS);
     published::PRESETS.iter().chain(own).chain(parallel::PRESETS).chain(reference::PRESETS)
@@ -94,7 +94,7 @@ const fn ours(key: &'static str, value: &'static str, source: &'static str) -> N
     Number { key, value, source, ours: true }
 }
 
-/// A queue for each core, random arrival, first come first served: what most presets start from.
+/// A queue for each core, random dispatch, first come first served. Most presets start from this system.
 fn per_core(cores: u32) -> System {
     System { pools: Pools::PerCore, ..System::single_queue(cores) }
 }

@@ -1,4 +1,4 @@
-//! The presets that only serve for comparison: rows of the papers' figures, and ideal lines that nobody can build. The list of all
+//! The presets that only serve for comparison: systems of the papers' figures, and ideal systems that can not be built. The list of all
 //! presets ([`super`]) takes them in; a plan shows them but never chooses one. Constants only.
 
 use caudal_policy::Picos;

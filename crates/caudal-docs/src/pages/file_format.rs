@@ -1,4 +1,5 @@
-//! `file-format.md`: every key of the file that describes a system.
+//! `file-format.md`: every key of the file that describes a system. Made from the schema of the file, and from tables here for keys that the
+//! schema does not describe. Reads no files.
 
 use super::policies::POINTS;
 use super::schema::{NEEDED, Schema, Variant, keys_table};

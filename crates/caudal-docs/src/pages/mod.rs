@@ -1,4 +1,4 @@
-//! The pages of `docs/reference`.
+//! The generated pages of `docs/reference`, a file each. The program makes all of them, to write them or to compare them with the files.
 
 mod file_format;
 mod output;

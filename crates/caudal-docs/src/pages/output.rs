@@ -1,4 +1,5 @@
-//! `output.md`: exit codes, results directories, and what the keys of a row mean.
+//! `output.md`: exit codes, results directories, and the meaning of the keys of a row. Made from comments of source files, which it reads when
+//! the pages are made.
 
 use std::path::Path;
 
@@ -72,7 +73,7 @@ The row as a whole:
 
 ";
 
-/// Struct, its source file, and what it is called on the page.
+/// A struct, its source file, and its name on the page.
 struct Shown(&'static str, &'static str, &'static str);
 
 const PARTS_OF_ROWS: [Shown; 4] = [

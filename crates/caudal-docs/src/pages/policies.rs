@@ -1,4 +1,5 @@
-//! `policies.md`: every policy by its own documentation, and what does not go together.
+//! `policies.md`: every policy by its own documentation, and the refused combinations. It reads the source files of the policies each time that the
+//! page is made.
 
 use std::path::{Path, PathBuf};
 

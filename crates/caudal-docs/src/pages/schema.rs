@@ -1,4 +1,4 @@
-//! The schema of the file, as tables of keys.
+//! The schema of the file, as tables of keys. The page of the file format asks it when it is made. Pure.
 
 use serde_json::{Map, Value};
 
@@ -44,7 +44,7 @@ impl Schema {
         self.variants(&format!("{}{rest}Config", first.to_uppercase()), "policy")
     }
 
-    /// The tables of a definition that `tag` chooses from; the one without the tag has no name.
+    /// The tables among which `tag` chooses in a definition; a table without the tag has an empty name.
     pub(super) fn variants(&self, definition: &str, tag: &str) -> Vec<Variant> {
         let definition = &self.root["$defs"][definition];
         let choices = ["oneOf", "anyOf"].iter().find_map(|key| definition[key].as_array());
@@ -125,7 +125,7 @@ impl Schema {
                 let known = keys.len();
                 self.collect(part, keys);
                 if combined != "allOf" {
-                    // One of several variants is needed, so that none of their keys is.
+                    // Only one of several variants is needed, so no key of any of them is.
                     keys[known..].iter_mut().for_each(|key| key.needed = false);
                 }
                 // A variant that is one key is documented as a variant.
@@ -216,7 +216,7 @@ pub(super) fn keys_table(keys: &[Key]) -> String {
     table(&["key", "holds", "default", "meaning"], &keys.iter().map(row).collect::<Vec<_>>())
 }
 
-/// Of "one, or a list of such": the one.
+/// The schema of a single value, if `property` allows one or a list of such.
 fn unswept(property: &Value) -> &Value {
     match property["anyOf"].as_array().map(Vec::as_slice) {
         Some([item, list]) if list["type"] == "array" && list["items"] == *item => item,

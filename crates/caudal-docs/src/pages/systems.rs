@@ -1,4 +1,4 @@
-//! `systems.md`: the systems that have a name, and where their numbers come from.
+//! `systems.md`: the systems that have a name, and where their numbers come from. Made from the presets of `caudal-config`. Pure.
 
 use caudal_config::{EngineLoop, Preset, presets, write_policy};
 

@@ -1,4 +1,5 @@
-//! `workloads.md`: the workloads that have a name.
+//! `workloads.md`: the workloads that have a name, with the percentiles of their service times. Made from the list of `caudal-workload`,
+//! which it compiles. Reads no files.
 
 use caudal_workload::{PERCENTILES, Part, named};
 

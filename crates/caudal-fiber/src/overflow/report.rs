@@ -1,4 +1,5 @@
-//! Report of an overflow, before the process ends. Called by the handler of overflows.
+//! The report of an overflow, before the process ends. The signal handler for overflows calls it, on its own stack, if the process is to abort. It
+//! writes to stderr.
 
 use std::ffi::CStr;
 use std::fmt::{self, Write};

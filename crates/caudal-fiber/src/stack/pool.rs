@@ -1,4 +1,4 @@
-//! The stacks of one worker: last given back, first taken. Called by that worker alone.
+//! The stacks of one worker: last given back, first taken. That worker's thread alone calls it, when a request starts and when one has ended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! A slab: one mapping of several stacks with their guards. Called by the pools.
+//! A slab: one mapping of several stacks with their guards. A pool maps one when it has no free stack left.
 
 use std::num::NonZeroUsize;
 use std::ptr::{self, NonNull};

@@ -1,9 +1,11 @@
 //! Stacks that are idle at another worker than the one that has mapped them, because a started request has moved.
-//! Pools of stacks leave them here and look here; it is under a lock, off the path of requests.
+//! Pools of stacks leave them here when they trim or end, and take their own back before they map more. The list is under a lock, which no
+//! request waits for as long as its pool has a free stack.
 //!
-//! A slab is unmapped when all of its stacks are idle and together. So a worker leaves here the stacks that are not its own, pools take theirs from here
-//! before they map more and when they trim, and a pool that ends leaves here the slabs that it could not unmap: each end unmaps those whose
-//! stacks have come together meanwhile. Slabs of which a stack never comes back, because its coroutine was given up, stay mapped for ever.
+//! A slab is unmapped when all of its stacks are idle and in one place. So a worker leaves here the stacks that are not its own, pools take theirs
+//! from here before they map more and when they trim, and a pool that ends leaves here the slabs that it could not unmap. Each pool that ends
+//! unmaps the slabs whose stacks are complete by then. A slab stays mapped for ever if one of its stacks never comes back, because its coroutine
+//! was given up.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

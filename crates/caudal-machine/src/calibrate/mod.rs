@@ -1,8 +1,9 @@
 //! The calibration of a machine: it measures `[costs]` with the runtime's own code. `caudal calibrate` and fidelity runs call
-//! [`calibrate()`] once. It occupies the processors for some seconds and writes no files.
+//! [`calibrate()`] once. It occupies the processors for some seconds and writes no files. Each step of a round runs on a new thread, while
+//! the caller waits; some steps start and stop runtimes, and leak the memory of their readings.
 //!
-//! Every number is a median within a round, over some thousands of trials; stalls of the machine fall into few of them and
-//! leave the median alone. Rounds alternate between the numbers, so that a bad minute hits all; the statement has the median of
+//! Every number is a median within a round, over some hundreds or thousands of trials; stalls of the machine hit few of these trials and
+//! hardly change the median. Each round measures all numbers, so that a bad minute hits all of them; the statement has the median of
 //! the rounds, with the lowest and the highest.
 //!
 //! | file | what |
@@ -42,13 +43,13 @@ const REST: std::time::Duration = std::time::Duration::from_millis(500);
 pub struct Options {
     /// The processor of the worker; the last one that the process may use if none is given.
     pub worker_cpu: Option<usize>,
-    /// The processor of the dispatcher, and of whoever submits; the one before it if none is given.
+    /// The processor of the dispatcher, or of the thread that submits requests; the last other one if none is given.
     pub other_cpu: Option<usize>,
     /// Rounds, at least 1.
     pub rounds: u32,
     /// Seconds for which stalls are watched in each round, at most 0.8 under real-time priority.
     pub stall_s: f64,
-    /// Under SCHED_FIFO, in bursts that are shorter than what the kernel leaves to others.
+    /// Whether all threads run under SCHED_FIFO, in bursts that are shorter than the time after which the kernel gives the core to others.
     pub real_time: bool,
 }
 
@@ -64,7 +65,7 @@ pub enum CalibrateError {
     /// The machine has no clock.
     #[error(transparent)]
     Clock(#[from] ClockError),
-    /// A thread is not where, or what, it should be.
+    /// A thread can not be pinned to its processor, or does not get its priority.
     #[error(transparent)]
     Pin(#[from] PinError),
     /// The runtime did not start.
@@ -105,7 +106,7 @@ const STEPS: [Step; 6] = [
     ("wake-up", wake::measure),
 ];
 
-/// Medians by round, by what they are of.
+/// The median of each round, by the name of the number.
 #[derive(Clone, Debug, Default)]
 struct Trials(Vec<(&'static str, Vec<f64>)>);
 
@@ -122,8 +123,8 @@ impl Trials {
     }
 }
 
-/// Measures; `progress` is told what begins, as (done, all, what). When `stop` is set, the statement has what was measured until
-/// then.
+/// Measures the machine. Before each step it calls `progress` with the steps done, all steps, and the name of the step. When `stop` is set,
+/// it ends after the current step, and the statement has what was measured until then.
 ///
 /// # Errors
 /// [`CalibrateError`], if nothing can be measured here.
@@ -200,9 +201,9 @@ fn on_cpu<T: Send + 'static>(
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The time of an action that nobody disturbs: the median of the values that are not more than eight times the shortest twentieth.
-/// On a quiet machine these are nearly all. Where other programs want the same cores, most trials of an action that two threads
-/// have a part in may be some milliseconds longer, and their median would be the kernel's time slice.
+/// The time of an action that is not disturbed: the median of the values up to eight times the 5th percentile.
+/// On a quiet machine these are nearly all. Where other programs use the same cores, most trials of an action that takes two threads
+/// may be some milliseconds longer, and their median would be the kernel's time slice.
 fn undisturbed(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let Some(&short) = values.get(values.len() / 20) else { return 0.0 };
@@ -210,13 +211,13 @@ fn undisturbed(mut values: Vec<f64>) -> f64 {
     median(values)
 }
 
-/// The middle of `values`, which is never empty where it counts; 0 if it is.
+/// The median of `values`; 0 if there are none.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// A system of one worker, for the runtime.
+/// The plan of a system of one worker for the runtime: processor sharing with a quantum of 1 us, and this dispatch policy, in TOML.
 fn one_worker(dispatch: &str) -> Result<SystemPlan, CalibrateError> {
     let text = format!(
         "[system]\ncores = 1\npools = \"per-core\"\ndispatch = {dispatch}\n\

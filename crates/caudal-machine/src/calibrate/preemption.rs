@@ -1,8 +1,12 @@
-//! From the end of one quantum to the begin of the next, and how late a quantum ends.
-//! Called by the calibration of a machine.
+//! From the end of one quantum to the begin of the next (`costs.preemption`), and how late a quantum ends (`costs.overrun`). The calibration
+//! calls it as a step of every round, on a thread of its own that is not pinned.
 //!
-//! Two requests take turns on one worker. Each writes down the time before every probe; the one that comes back from a probe and finds
-//! that the other one has written last has in it the cost of one preemption:
+//! It starts a runtime with one worker pinned to the worker's processor, waits until two requests have run there, and shuts it down; twice,
+//! because the two numbers need different work between probes. It leaks the readings, some 640 kB a step: requests have to be
+//! `'static`.
+//!
+//! The two requests alternate on the worker, a quantum each. Each stamps the time before every probe. A request that comes back from a probe
+//! and finds that the other one has run reads the clock: since the other's last stamp, one preemption has passed.
 //!
 //! ```text
 //! A   … stamp  probe ─┐                               ┌─ read
@@ -23,14 +27,18 @@ const SLICES: usize = 20_000;
 /// The quantum of [`one_worker`], in ns.
 const QUANTUM_NS: f64 = 1_000.0;
 
-/// Readings of the time slices of two requests, which write them in turn, on one thread.
+/// Readings of the time slices of two requests, which write them alternately, on one thread. Times are in ticks of the clock.
 #[derive(Default)]
 struct Slices {
+    /// The request that has run last, 1 or 2.
     owner: AtomicU64,
+    /// The time before the last probe of either request.
     stamp: AtomicU64,
+    /// Switches from one request to the other that have been measured so far.
     count: AtomicU64,
+    /// For each switch, the time from the last stamp of the request that ran before it to the return of the other one: one preemption.
     spans: Box<[AtomicU64]>,
-    /// Lengths of slices.
+    /// For each switch, the length of the slice that the returning request had before, from its begin to the probe that ended it.
     lengths: Box<[AtomicU64]>,
 }
 
@@ -40,7 +48,7 @@ impl Slices {
         Box::leak(Box::new(Slices { spans: cells(), lengths: cells(), ..Slices::default() }))
     }
 
-    /// Request `me` runs, `between` between two probes, until there have been enough slices.
+    /// The code of request `me`: `between`, a stamp and a probe, again and again, until enough slices have been measured.
     fn run(&self, me: u64, between: impl Fn()) {
         let mut slice_start = clock::now();
         self.owner.store(me, Relaxed);
@@ -70,6 +78,7 @@ impl Slices {
     }
 }
 
+/// Adds the trials "turn" and "overrun", in ns.
 pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(), CalibrateError> {
     let (ns, chunk) = (1e9 / bench.tsc.hz(), bench.work.job(200).iterations);
     let dense = run(bench, || ())?;
@@ -86,6 +95,7 @@ pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(
     Ok(())
 }
 
+/// The slices of two requests that each do `between` between two probes, on a runtime that is started for them.
 fn run(
     bench: &CalibrationBench,
     between: impl Fn() + Copy + Send + 'static,

@@ -1,4 +1,6 @@
-//! The cost of a probe that is not taken, of its cold path, and of a pair of switches. Called by the calibration of a machine.
+//! The cost of a probe that is not taken, of its cold path, and of a pair of switches. The calibration calls [`measure`] as the first step of
+//! every round, on a thread of its own, and [`clock_ns`] once before the rounds. No runtime runs meanwhile. The step pins its thread to the
+//! worker's processor and replaces the hook of probes in this process by one that does nothing; the next runtime sets its own.
 
 use std::hint::black_box;
 
@@ -29,7 +31,7 @@ pub(super) fn clock_ns(tsc: Tsc) -> f64 {
     median(trials.collect())
 }
 
-/// Nanoseconds of a round of `body`.
+/// Nanoseconds of one call of `body`, on average over [`ROUNDS`].
 fn per_round(tsc: Tsc, mut body: impl FnMut(u64)) -> f64 {
     let start = clock::now();
     (0..ROUNDS).for_each(&mut body);
@@ -54,6 +56,7 @@ fn added(tsc: Tsc, probe: impl Fn() + Copy) -> f64 {
 
 extern "C" fn nothing(_now: u64) {}
 
+/// Adds the trials of the three kinds of probes, of the cold path and of a pair of switches, in ns.
 pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(), CalibrateError> {
     let tsc = bench.tsc;
     pin_to(bench.worker_cpu)?;
@@ -75,7 +78,7 @@ pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(
     Ok(())
 }
 
-/// To a coroutine and back.
+/// Nanoseconds of a switch to a coroutine and back.
 fn switch_pair_ns(tsc: Tsc) -> f64 {
     let pairs = (0..TRIALS).map(|_| {
         let mut pair = SwitchPair::new(0, 0);

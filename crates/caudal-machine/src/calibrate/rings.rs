@@ -1,5 +1,7 @@
-//! From core to core, through the runtime's own rings: a hop, a poll of another's queue, a steal.
-//! Called by the calibration of a machine.
+//! From core to core, through the runtime's own rings: a hop, a poll of another's queue, a steal. The calibration calls [`measure`] as a step
+//! of every round, on a thread of its own. That thread pins itself to the other processor and measures, while a second thread, on the
+//! worker's processor, works at the other end of the queue; both end with the step. No runtime is started. A machine of one processor skips the
+//! step.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -20,6 +22,7 @@ const STEALS: usize = 5_000;
 /// Iterations between two polls, and between two changes of the other's ring: some 100 ns.
 const PAUSE: u32 = 100;
 
+/// Adds the trials "hop", "steal check" and "steal", in ns.
 pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(), CalibrateError> {
     let Some(other_cpu) = bench.other_cpu else { return Ok(()) };
     // This thread is on the other processor; its counterpart is on the worker's.
@@ -30,11 +33,11 @@ pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(
     Ok(())
 }
 
-/// States that the thread on the other processor reports.
+/// States that the thread on the worker's processor reports.
 const RUNS: u64 = 1;
 const FAILED: u64 = 2;
 
-/// Ends the loop of the thread on the other processor when it is dropped, also by a panic.
+/// Ends the loop of the thread on the worker's processor when it is dropped, also by a panic.
 struct Ending(Arc<AtomicBool>);
 
 impl Drop for Ending {
@@ -63,7 +66,7 @@ fn beside<T>(
             Ok(())
         });
         let ending = Ending(over);
-        // It begins on this thread's processor, and under real-time priority it does so only if that is given up.
+        // The new thread begins on this thread's processor; under real-time priority, it gets there only if this thread yields.
         while ready.load(Ordering::Acquire) == 0 {
             std::thread::yield_now();
         }
@@ -76,9 +79,9 @@ fn beside<T>(
     })
 }
 
-/// Half of a round trip.
+/// Nanoseconds of a hop from core to core: half of a round trip.
 fn hop_ns(bench: &CalibrationBench) -> Result<f64, CalibrateError> {
-    // To the other core as from the dispatcher to a worker, back by any ring.
+    // The way there is a ring as from the dispatcher to a worker; the way back is a ring of any kind.
     let (there, back) = (Ring::<u64>::with_one_producer(CAPACITY), Ring::<u64>::new(CAPACITY));
     let mut dispatcher = there.producer().unwrap_or_else(|| unreachable!("it is the first handle"));
     let answer = || {
@@ -100,7 +103,7 @@ fn hop_ns(bench: &CalibrationBench) -> Result<f64, CalibrateError> {
     })
 }
 
-/// The time of a poll of the length of a ring that its owner keeps changing.
+/// Nanoseconds that it takes to read the length of a ring that its owner keeps changing.
 fn poll_ns(bench: &CalibrationBench) -> Result<f64, CalibrateError> {
     let ring = Ring::<u64>::new(CAPACITY);
     let change = || {
@@ -128,7 +131,7 @@ fn poll_ns(bench: &CalibrationBench) -> Result<f64, CalibrateError> {
     })
 }
 
-/// A request that another core has put into its ring is taken out.
+/// Nanoseconds that it takes to take a request out of a ring into which another core has put it.
 fn steal_ns(bench: &CalibrationBench) -> Result<f64, CalibrateError> {
     let (ring, put, taken) = (Ring::<u64>::new(CAPACITY), AtomicU64::new(0), AtomicU64::new(0));
     let fill = || {

@@ -1,5 +1,6 @@
-//! The process by which the machine takes cores away: how often, and how long.
-//! Called by the calibration of a machine.
+//! The process by which the machine takes cores away: how often, and how long. The calibration calls [`StallProcess::watch`] at the end of
+//! every round: a thread on each processor spins and looks for gaps in the clock, and ends with the round. The other functions are pure; the
+//! statement of the calibration calls them, at the end.
 
 use caudal_config::{Rate, Stalls};
 use caudal_measure::clock::Tsc;
@@ -24,7 +25,7 @@ pub struct StallProcess {
 }
 
 impl StallProcess {
-    /// Watches `cpus` for `seconds`, all at once: a core on which nothing runs may be taken away otherwise.
+    /// Watches `cpus` for `seconds`, all at once, because the machine may take cores away differently while others are idle.
     pub(super) fn watch(
         &mut self,
         tsc: Tsc,
@@ -69,7 +70,7 @@ impl StallProcess {
         self.lengths.len() as u64
     }
 
-    /// How often, how long, what share.
+    /// How often cores were away, for how long, and for what share of the time.
     pub fn stats(&self) -> StallStats {
         StallStats::of_lengths(&self.lengths, self.observed_ns)
     }
@@ -82,7 +83,7 @@ impl StallProcess {
         self.cores.iter().map(rate).collect()
     }
 
-    /// As the simulator reads them; `None` where there were too few, or the machine was away nearly all the time.
+    /// The stalls as the simulator reads them; `None` where there were fewer than two, or the cores were away nearly all the time.
     pub fn process(&self) -> Option<Stalls> {
         let rate =
             Rate::per_second((self.count() as f64 / (self.observed_ns as f64 * 1e-9) * 10.0).round() / 10.0)?;
@@ -90,7 +91,7 @@ impl StallProcess {
         lengths.sort_unstable();
         let mut table: Vec<(f64, Picos)> = Vec::new();
         for share in SHARES {
-            // With few stalls, several shares are the same one: those that nothing is known of are left out.
+            // With few stalls, nothing is known of the tail: shares with fewer than five stalls beyond them are left out.
             let at = share * (lengths.len() as f64 - 1.0);
             if share == 0.0 || share == 1.0 || (1.0 - share) * lengths.len() as f64 >= 5.0 {
                 table.push((share, Picos::from_nanos(lengths[at.round() as usize])));

@@ -1,5 +1,6 @@
 //! The statement of a calibration: a table with intervals, the `[costs]` that the simulator reads, and both as JSON.
-//! [`super::calibrate()`] returns one, and `caudal calibrate` prints it. Pure.
+//! [`super::calibrate()`] makes one after all rounds, or when it is interrupted. `caudal calibrate` prints it; fidelity runs of the runtime
+//! take the costs out of it. Pure.
 
 use caudal_config::Stalls;
 use caudal_policy::Picos;
@@ -37,7 +38,7 @@ pub struct Calibration {
     pub refused: Vec<Refused>,
     /// The keys of `[costs]` that follow from them, all but the stalls: key, value, and from what.
     pub costs: Vec<(&'static str, String, &'static str)>,
-    /// When the machine takes cores away, if it was seen to.
+    /// The stalls of the machine, if any were seen.
     pub stalls: Option<StallProcess>,
     /// The use of the processors by others meanwhile.
     pub busy: Busy,
@@ -54,7 +55,7 @@ struct Known {
     what: &'static str,
     /// The value that others have measured, in ns.
     elsewhere: &'static str,
-    /// No machine takes longer, in ns: a median above that is of what others had the core for.
+    /// The longest time that the action takes on any machine, in ns. A longer median means that other programs had the core.
     most_ns: f64,
 }
 
@@ -107,7 +108,7 @@ const KNOWN: [Known; 17] = [
     known("wake-up after 2 ms", 1e6, "the same", "36000"),
 ];
 
-/// An action whose time is not stated: others had the cores in every round.
+/// An action whose time is not stated, because other programs had the cores in every round.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refused {
     /// The key of the cost in a policy file.
@@ -146,7 +147,7 @@ impl Calibration {
         self.stalls.as_ref().and_then(StallProcess::process)
     }
 
-    /// The costs that are not stated, why, and what to do: a line each. None where everything is.
+    /// For each cost that is not stated, a line with the reason, and a last line with what to do. Empty if all costs are stated.
     pub fn missing(&self) -> Vec<String> {
         let mut lines: Vec<String> = (self.refused.iter())
             .map(|refused| {
@@ -230,11 +231,11 @@ impl Calibration {
     }
 }
 
-/// The keys of `[costs]`, as far as what they follow from was measured.
+/// The keys of `[costs]` whose numbers were measured: key, value, and the trials that it follows from.
 ///
-/// A request that comes to an idle worker takes the dispatcher, the hop and its start; one that waits in the inbox takes the
-/// end of the one before it and its own start. The sums are what was measured; how they are shared out between their parts
-/// follows from what each of them takes alone.
+/// A request that comes to an idle worker takes the dispatcher, the hop and its start; a request that waits in the inbox takes the
+/// end of the request before it and its own start. These two sums were measured. The dispatcher and the hop were measured alone, too: what
+/// they leave of the first sum is the start, and what the start leaves of the second sum is the end.
 fn costs(items: &[Item]) -> Vec<(&'static str, String, &'static str)> {
     let of = |name: &str| items.iter().find(|item| item.name == name).map(|item| item.median);
     let mut keys = Vec::new();

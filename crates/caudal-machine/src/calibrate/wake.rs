@@ -1,5 +1,6 @@
-//! The time from the submission of a request to its run, where all threads sleep.
-//! Called by the calibration of a machine.
+//! The time from the submission of a request to its run, where all threads of the runtime sleep. The calibration calls [`measure`] as the last
+//! step of every round, on a thread of its own. The step starts a runtime with one worker pinned to the worker's processor, pins its own
+//! thread to the other one, submits 660 requests with pauses between them, and shuts the runtime down. A machine of one processor skips it.
 
 use std::time::Duration;
 
@@ -11,13 +12,14 @@ use super::{CalibrateError, CalibrationBench, Trials, one_worker, undisturbed};
 
 /// How long workers poll for work before they sleep here.
 const SPIN: Duration = Duration::from_micros(5);
-/// How long they have slept, how often that is tried, and what it is called.
+/// How long the threads have slept, how often that is tried, and the name of the trial.
 const SLEEPS: [(Duration, usize, &str); 3] = [
     (Duration::from_micros(20), 300, "wake-up after 20 µs"),
     (Duration::from_micros(200), 300, "wake-up after 200 µs"),
     (Duration::from_millis(2), 60, "wake-up after 2 ms"),
 ];
 
+/// Adds a trial for each length of sleep, in ns.
 pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(), CalibrateError> {
     let Some(other_cpu) = bench.other_cpu else { return Ok(()) };
     let builder = Builder::of(one_worker("\"random\"")?).spin(SPIN);
@@ -31,7 +33,7 @@ pub(super) fn measure(bench: &CalibrationBench, trials: &mut Trials) -> Result<(
     Ok(())
 }
 
-/// One request after `asleep`, in ns from submission to its run.
+/// Submits one request when the worker has slept for `asleep`; returns the time from its submission to its run, in ns.
 fn once(bench: &CalibrationBench, runtime: &Runtime, asleep: Duration) -> Result<f64, CalibrateError> {
     let idle = bench.tsc.to_ticks((SPIN + asleep).as_nanos() as u64);
     let start = clock::now();

@@ -1,4 +1,5 @@
-//! The other end of the socket: finds runtimes and asks them.
+//! The other end of the socket: finds the runtimes of this user and asks them. `caudal top` calls it, in another process than the runtime's: it
+//! connects once, and asks for a snapshot at each refresh. Calls wait for the answer, up to [`PATIENCE`].
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use super::{SocketError, place};
 use crate::Metric;
 
-/// Longest answer: that of a timeline.
+/// Most bytes of an answer; the longest answers are timelines.
 const ANSWER_MAX: u64 = 256 << 20;
 /// Longest time without any byte of an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -27,16 +28,16 @@ pub enum AskError {
     /// Its process has ended, or closed the socket.
     #[error("the runtime is gone")]
     Gone,
-    /// Nobody answers.
+    /// There was no answer for [`PATIENCE`].
     #[error("the runtime has not answered within {PATIENCE:?}: is its process stopped?")]
     Silent,
     /// The socket can not be used.
     #[error("{0}")]
     System(std::io::Error),
-    /// It refused the request.
+    /// The runtime refused the request.
     #[error("the runtime refuses: {0}")]
     Refused(String),
-    /// The answer is none that this version knows.
+    /// The answer has a form that this version does not know.
     #[error("the runtime answers what this version of caudal does not read ({0}); use that of the runtime")]
     Foreign(String),
 }
@@ -57,16 +58,16 @@ impl From<std::io::Error> for AskError {
 /// A runtime of this user that has a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The name of its socket without the ending: its process, and a number if it is not the first of that.
+    /// The name of its socket without the ending: the number of its process, and a further number if it is not the first runtime of that process.
     pub id: String,
     /// The socket.
     pub path: PathBuf,
 }
 
-/// The sockets of this user, of runtimes that live or have left theirs behind.
+/// The sockets of this user's runtimes. Some may be of runtimes that have ended without removing theirs.
 ///
 /// # Errors
-/// [`SocketError`], if a directory of sockets is there that others could have put them in.
+/// [`SocketError`], if other users may write into the directory of sockets.
 pub fn runtimes() -> Result<Vec<Entry>, SocketError> {
     let mut all = Vec::new();
     for dir in place::directories() {
@@ -116,7 +117,7 @@ impl Client {
         self.ask(&json!({ "get": "snapshot" }), "snapshot")
     }
 
-    /// The same as Prometheus' text.
+    /// Statistics of the runtime, in Prometheus' text format.
     ///
     /// # Errors
     /// [`AskError`].
@@ -132,7 +133,7 @@ impl Client {
         self.ask(&json!({ "get": "hlog", "of": of }), "hlog")
     }
 
-    /// A Perfetto trace of the next `window`, and how many events found no room in it.
+    /// A Perfetto trace of the next `window`, and the number of events that did not fit into it.
     ///
     /// # Errors
     /// [`AskError`].

@@ -2,7 +2,8 @@
 //!
 //! ## What it does
 //! Every `interval`, checks the mean, over the held cores, of how long each core's oldest queued task
-//! has waited. Above `high` it asks for one core, below `low` it gives an idle one back.
+//! has waited. Above `high` it asks for one core, below `low` it gives an idle one back. The name stands for two `triggers`,
+//! both `delay-mean`, which the simulator asks at every `interval`.
 //! ## When it helps
 //! Short tasks and load that moves: cores go back before they run out of work, so thieves burn less.
 //! ## When it hurts
@@ -18,7 +19,8 @@ use super::triggers::interval_default;
 use super::{Grow, Shrink, Triggers};
 use crate::Picos;
 
-/// The parameters in a policy file.
+/// The parameters in a policy file. They decide nothing themselves: `AllocationConfig::triggers` turns them into
+/// [`Triggers`] when a run is set up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -2,7 +2,7 @@
 //!
 //! ## What it does
 //! Every `interval`, counts the held cores that run no task. Fewer than `cores`: asks for one. More: gives
-//! one back.
+//! one back. The name stands for two `triggers`, both `idle`, which the simulator asks at every `interval`.
 //! ## When it helps
 //! Long intervals and long tasks, where the count is steady (PerfIso's setting).
 //! ## When it hurts
@@ -18,7 +18,8 @@ use super::triggers::interval_default;
 use super::{Grow, Shrink, Triggers};
 use crate::Picos;
 
-/// The parameters in a policy file.
+/// The parameters in a policy file. They decide nothing themselves: `AllocationConfig::triggers` turns them into
+/// [`Triggers`] when a run is set up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,7 +1,9 @@
 //! Allocation: grow or shrink the application's cores?
 //!
 //! Every policy here is a *grow trigger* and a *shrink trigger* ([`Triggers`]); the names are shorthands
-//! for pairs with the numbers of a paper. One file a name, and [`triggers`] for what they share.
+//! for pairs with the numbers of a paper. Each name has a file with its parameters; [`triggers`] has the one state machine,
+//! [`Triggered`]. The simulator makes it when it sets up a run ([`AllocationConfig::triggers`]), and asks it at every interval, and at those
+//! arrivals, completions and failed walks that its triggers are about. The runtime does not allocate cores.
 
 mod caladan;
 mod delay_range;
@@ -21,13 +23,13 @@ pub use utilization_range::UtilizationRangeConfig;
 
 use crate::{Instant, Picos};
 
-/// An application as its allocation policy sees it. A host computes only what is asked for.
+/// An application as its allocation policy sees it. The host implements it, and computes a number only when the policy asks for it.
 pub trait Application {
     /// Cores held, those on their way included.
     fn cores(&self) -> u32;
     /// Cores of the machine that could still be had.
     fn spare(&self) -> u32;
-    /// Held cores that run no task, spinning and stealing ones included; not those on their way.
+    /// Held cores that run no task, including cores that spin or steal, without cores on their way.
     fn idle(&self) -> u32;
     /// Held cores that walk for work to steal.
     fn stealing(&self) -> u32;
@@ -35,23 +37,23 @@ pub trait Application {
     fn queued(&self) -> u32;
     /// The longest that the oldest task of any queue has waited.
     fn oldest_delay_max(&self) -> Picos;
-    /// Mean over the held cores of the wait of each one's oldest queued task, an empty queue as 0.
+    /// The mean over the held cores of how long each core's oldest queued task has waited; 0 for an empty queue.
     fn oldest_delay_mean(&self) -> Picos;
     /// Time spent on tasks over core time held since the last tick, without time in which cores were on
-    /// their way; 0 to 1. A host that measures only at the ends of tasks counts an interval without one as busy.
+    /// their way; 0 to 1. A host that measures only at the ends of tasks counts an interval without such an end as busy.
     fn utilization(&self) -> f64;
 }
 
 /// The answer of an allocation policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoreDemand {
-    /// Nothing.
+    /// No change.
     Keep,
     /// One core more, if the machine has a spare one.
     Grow,
     /// On an arrival: one core more, which gets the task that has just arrived.
     GrowForTask,
-    /// One core less: on a completion or a failed walk the core that asks, on a tick any idle one.
+    /// One core less: on a completion or a failed walk the core that the host asks for, on a tick any idle core.
     Shrink,
 }
 

@@ -2,8 +2,9 @@
 //!
 //! ## What it does
 //! Every `interval`, checks the oldest task of every queue; if one has waited longer than `threshold`, it
-//! asks for one core. A core goes back after a walk that found nothing to steal; under other balancers,
-//! after it has idled for as long as such a walk takes.
+//! asks for one core. A core goes back after a walk that found nothing to steal; where the system does not steal,
+//! after it has idled for as long as such a walk takes. The name stands for two `triggers`: `delay-max` and `failed-walk`.
+//! The simulator asks the first at every `interval`, and the second whenever a walk has failed.
 //! ## When it helps
 //! Load that jumps: no task waits much longer than the threshold.
 //! ## When it hurts
@@ -18,7 +19,8 @@
 use super::{Grow, Shrink, Triggers};
 use crate::Picos;
 
-/// The parameters in a policy file.
+/// The parameters in a policy file. They decide nothing themselves: `AllocationConfig::triggers` turns them into
+/// [`Triggers`] when a run is set up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,8 +1,9 @@
-//! A grow trigger and a shrink trigger: what every allocation policy here is made of.
+//! A grow trigger and a shrink trigger: every allocation policy here is such a pair.
 //!
 //! ## What it does
 //! Asks for one core when the grow trigger fires and gives one back when the shrink trigger does; where
-//! both fire at the same tick, growing wins.
+//! both fire at the same tick, growing wins. The simulator asks both at every `interval`, and those that hear of an
+//! arrival, a completion or a failed walk whenever one happens.
 //! ## When it helps
 //! To build a policy that has no name, such as Go's or Arachne's pair, and to see which half matters.
 //! ## When it hurts
@@ -83,7 +84,7 @@ pub enum Shrink {
     },
 }
 
-/// The parameters in a policy file.
+/// The parameters in a policy file, or those behind the name of a policy (`AllocationConfig::triggers`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -91,19 +92,20 @@ pub enum Shrink {
 pub struct Triggers {
     /// When to ask for a core.
     pub grow: Grow,
-    /// When to give one back.
+    /// When to give a core back.
     pub shrink: Shrink,
     /// Time between checks.
     #[cfg_attr(feature = "serde", serde(default = "interval_default"))]
     pub interval: Picos,
 }
 
-/// The rhythm of most published systems: 5 us.
+/// The interval of most published systems: 5 us.
 pub(super) const fn interval_default() -> Picos {
     Picos::from_micros(5)
 }
 
-/// The state machine: none but its triggers. See the [module](self).
+/// The policy that decides for an application: a host makes one when a run is set up. It has no state but its triggers. See the
+/// [module](self).
 #[derive(Clone, Debug)]
 pub struct Triggered {
     triggers: Triggers,

@@ -1,5 +1,5 @@
 //! CoreZilla's automatic load adaptation: arrivals are counted over windows, and a table says how many contexts are best
-//! at that rate.
+//! at that rate. A host makes one for each core, tells it of each arrival, and asks it for the number of contexts at the end of each window.
 //!
 //! The table is made beforehand, from the tail latency of each number of contexts at each load: it holds the *break-even*
 //! rates, at which one more step is better than the one before.
@@ -14,7 +14,7 @@ use crate::{List, Picos};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct LoadAdaptationConfig {
-    /// How long arrivals are counted before the table is applied (5 ms).
+    /// The time over which arrivals are counted before the table is applied (5 ms).
     #[cfg_attr(feature = "serde", serde(default = "five_ms"))]
     pub window: Picos,
     /// Numbers of contexts, increasing: `[1, 2, 4]`.
@@ -54,7 +54,7 @@ impl core::fmt::Display for AdaptationFault {
 }
 
 impl LoadAdaptationConfig {
-    /// The first thing that is wrong with it.
+    /// The first fault of the configuration; none if it is right.
     pub fn fault(&self) -> Option<AdaptationFault> {
         let rising = |values: &[u32]| values.windows(2).all(|pair| pair[0] < pair[1]);
         if self.contexts.first().is_none_or(|&first| first == 0) || !rising(&self.contexts) {

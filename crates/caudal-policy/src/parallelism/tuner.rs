@@ -2,8 +2,8 @@
 //! an epoch is over.
 //!
 //! Epochs are equally long. In each, arrivals are counted, and the processing times of requests that completed, in
-//! buckets of 3 % by class. When an epoch is over, the table is worked out anew from the last few of them; the oldest is
-//! forgotten. So a table is as old as the window, and what has changed meanwhile is in it by and by.
+//! buckets of 3 % by class. When an epoch is over, the table is computed anew from the last few epochs, and the oldest is
+//! forgotten. So a change of the workload has its full effect on the table after a window.
 //!
 //! ```text
 //!   |  epoch  |  epoch  |  epoch  |  epoch  | now
@@ -11,9 +11,8 @@
 //!                                           '--> table for the next epoch
 //! ```
 //!
-//! The host says what happens and takes the table; it reads the clock and puts the table in its place. A load that is
-//! measured above what the cores can do counts as [`LOAD_MOST`]: nothing drains then, and any table is as good as
-//! another, but it will not last.
+//! The host reports events and takes the table; it reads the clock and gives the table to the policy. A measured load above the capacity of
+//! the cores counts as [`LOAD_MOST`]: queues grow then whatever the table is, until the load falls again.
 //!
 //! Source: Li et al., PPoPP 2016, section 5.4: a service could sample its workload and work out the thresholds on-line.
 

@@ -1,5 +1,5 @@
-//! Q-Zilla, Figures 1 and 7 to 10: organizations of queues, of servers, and of hardware contexts. The files of these figures share the
-//! sheets, charts and readings of this one; `figures` lists them.
+//! Q-Zilla, Figures 1 and 7 to 10: organizations of queues, of servers, and of hardware contexts. Each figure has a file below, which `figures`
+//! lists and `reproduction` calls once its points are simulated; these files call the functions for sheets, charts and comparisons here. Pure.
 //!
 //! Each figure has a file for each service, with cutoffs that `scripts/q-zilla` found. The paper publishes neither its
 //! service times nor its cutoffs nor its loads, so sizes of effects are shown beside the paper's, and signs and orders are
@@ -31,12 +31,12 @@ use super::tables::pivot;
 
 /// The percentile of all figures.
 const P99: Stat = Stat::Latency(99.0);
-/// The one beyond, for tables.
+/// The percentile beyond it, for tables.
 const P999: Stat = Stat::Latency(99.9);
 /// The service with exceptionally long and exceptionally short requests: RSC in the paper.
 const RSC: &str = "block-cache";
-/// A service that the paper has not: its p99 is a short request's, where most of ours have a long one's. It is shown, and
-/// no statement counts it.
+/// A service that the paper does not have: its p99 is the latency of a short request, while for most services here it is that of a long one. It is
+/// shown, and no statement counts it.
 pub(crate) const SHOWN_ONLY: &str = "rocksdb-0.5";
 /// Word stemming, and McRouter.
 const STEMMING: &str = "stemming";
@@ -87,8 +87,8 @@ fn judged(measured: &Measured) -> Vec<&'static str> {
     workloads
 }
 
-/// Is the p99 of `first` over that of `second` where `limit` says, under each service? Where both are one queue, because no
-/// lanes were found for either, they are the same system, and there is nothing to compare.
+/// Is the p99 of `first` over that of `second` where `limit` says, under each service? A service is left out if both systems are a single
+/// queue, because no lanes were found for either: they are the same system then.
 fn everywhere<'a>(measured: &'a Measured, (first, second): (&str, &str), limit: Limit) -> Vec<Ask<'a>> {
     let ask = |(a, b): (&'a Cell, &'a Cell)| ratio(a.workload.to_owned(), P99, a, b, limit);
     let differ = |(a, b): &(&Cell, &Cell)| !(a.is_one_queue && b.is_one_queue);
@@ -112,10 +112,10 @@ fn chart(measured: &Measured, title: &str, base: &str) -> Chart {
     let upwards = Axis::new(format!("p99 over that of {base}"), Unit::Times, Spread::Log);
     let mut plot = Plot::new("", Axis::of_names("service", names), upwards);
     let mut systems = measured.values(|cell| cell.system.clone());
-    // Those under the lanes of another system are for the statements alone.
+    // Systems with the lanes of another system are for the statements alone.
     systems.retain(|system| system != base && !system.ends_with(SAME_LANES));
     for (index, system) in systems.iter().enumerate() {
-        // Beside each other, so that none hides the others.
+        // The points of a service stand side by side, so that none hides another.
         let aside = BESIDE * (index as f64 - (systems.len() - 1) as f64 / 2.0) / systems.len() as f64;
         let point = |(place, workload): (usize, &&str)| {
             let (cell, base) = (measured.of(workload, system)?, measured.of(workload, base)?);
@@ -134,7 +134,7 @@ fn interval(x: f64, y: caudal_stats::Estimate) -> Point {
     if y.low.is_finite() && y.high.is_finite() { point.within(y.low, y.high) } else { point }
 }
 
-/// The part of a service's place in a chart that its points spread over.
+/// The part of the distance between two services in a chart over which the points of one are spread.
 const BESIDE: f64 = 0.7;
 /// The ending of the names of systems that have the lanes that were found for another one.
 const SAME_LANES: &str = ", same lanes";

@@ -1,5 +1,7 @@
-//! The crossing of a limit by the line between two rates, and how well it is known. The search computes it from its long runs; the
-//! figures compare crossings of systems. Pure.
+//! The crossing: the rate at which the share of requests beyond a limit reaches the share that is allowed, with its interval. It lies on
+//! a straight line between the rate just below and the rate just above, where the logarithm of the share is drawn over the logarithm of
+//! the rate. The search leaves these two in [`Highest`]; a figure computes crossings of them when it is judged and drawn. Figure 12 of
+//! Tail-control calls [`crossing()`] with points of its own sweep. Pure.
 
 use caudal_stats::{Estimate, Linear, Replicated};
 
@@ -25,7 +27,7 @@ pub(crate) struct Highest {
     pub(crate) tried: Vec<(f64, Estimate)>,
 }
 
-/// The replications of the quantity that is kept within the limit; none in overload.
+/// The replications of the limited quantity (slowdown or latency) at one rate; none in overload.
 pub(super) type Limited = Option<Replicated>;
 
 impl Highest {
@@ -35,7 +37,7 @@ impl Highest {
         ends.map(Replicated::replications).min().unwrap_or(0)
     }
 
-    /// Over the first replications.
+    /// The crossing by the first `replications`.
     fn crossing(&self, replications: usize) -> Crossing {
         let log = |judged: &Limited| Some(self.within.log_share(judged.as_ref()?, replications));
         match &self.ends {
@@ -44,18 +46,18 @@ impl Highest {
         }
     }
 
-    /// The highest rate.
+    /// The highest rate, per second, with an interval of this confidence.
     pub(crate) fn rate_per_s(&self, confidence: f64) -> Estimate {
         self.crossing(self.replications()).interval(confidence)
     }
 
-    /// The highest rate over that of another system, which saw the same requests.
+    /// The highest rate over the highest rate of another system, which saw the same requests.
     pub(crate) fn over(&self, other: &Highest) -> Crossing {
         let common = self.replications().min(other.replications());
         self.crossing(common).over(&other.crossing(common))
     }
 
-    /// As results are written.
+    /// The row in the file of results.
     pub(crate) fn row(&self) -> serde_json::Value {
         let tried = self
             .tried
@@ -75,13 +77,16 @@ impl Highest {
 
 /// A highest rate, or a ratio of such rates.
 pub(crate) struct Crossing {
+    /// The logarithm of the rate, or of the ratio of rates, with its errors; none if the lower rate is in overload, or if the search found
+    /// no two rates.
     log: Option<Linear>,
-    /// How far its logarithm may be off besides, either way: where slowdown jumps over the limit.
+    /// An error of the logarithm in either direction that `log` does not include: half the distance of the two rates where the upper one is
+    /// in overload, so that no line can be drawn; 0 elsewhere.
     jump: f64,
 }
 
 impl Crossing {
-    /// The ratio of two, as far as they have replications in common.
+    /// The ratio of two crossings; none unless they have the same number of replications.
     pub(crate) fn over(&self, other: &Crossing) -> Crossing {
         let both = self.log.as_ref().zip(other.log.as_ref());
         let log = both
@@ -90,6 +95,7 @@ impl Crossing {
         Crossing { log, jump: self.jump + other.jump }
     }
 
+    /// The rate or ratio itself, with an interval of this confidence; missing if there is none.
     pub(crate) fn interval(&self, confidence: f64) -> Estimate {
         let Some(log) = &self.log else { return Estimate::MISSING };
         let Estimate { estimate, low, high } = log.exp_interval(confidence);
@@ -97,15 +103,15 @@ impl Crossing {
     }
 }
 
-/// Where the line between two rates crosses the limit; they come with the logarithm of the share that breaks it over the
-/// one that may, which is none in overload.
+/// The crossing between a rate below it and a rate above it. With each rate comes the logarithm of a ratio: the share of requests that
+/// break the limit, over the share that may break it. The ratio is none for a rate in overload.
 pub(crate) fn crossing(below: (f64, Option<Linear>), above: (f64, Option<Linear>)) -> Crossing {
     let width = (above.0 / below.0).ln();
     match (&below.1, &above.1) {
         (Some(low), Some(high)) => {
             let rise = high.value() - low.value();
             let share = -low.value() / rise;
-            // A higher slowdown at either end moves the crossing down.
+            // A higher share at either end moves the crossing to a lower rate.
             let errors = low.mapped(0.0, (share - 1.0) * width / rise);
             let errors = errors.plus(-width / rise, &high.mapped(0.0, share));
             Crossing { log: Some(errors.mapped(below.0.ln() + share * width, 1.0)), jump: 0.0 }

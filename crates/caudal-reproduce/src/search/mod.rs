@@ -1,14 +1,15 @@
-//! The search for the highest rate at which a system keeps a limit ([`Within`]). `run` calls it for each point of a figure that shows
-//! such rates, and it simulates until the crossing is known.
+//! The search for the highest rate at which a system keeps a limit ([`Within`]). Figures that show such rates make one [`Search`] for each
+//! system of their files, and `run` of the reproduction runs them on its threads. A search simulates on the calling thread until the crossing lies
+//! between two loads, and returns what it measured there.
 //!
-//! Short runs find the neighbourhood. Then long ones of many replications are simulated a step below and a step
-//! above, and the crossing is found on the straight line through the logarithms (inverse prediction). Its ordinate is
-//! not the percentile but the share of requests that break the limit, which is 0.1 % at the same rate: it is counted,
-//! where the percentile hangs on a density, and grows steeply where the percentile stays at a quantum's length.
+//! Short runs find the neighbourhood. Then long runs of many replications are simulated a step below and a step
+//! above, and the crossing is found on the straight line through the logarithms (inverse prediction). The line is not of
+//! the percentile but of the share of requests that break the limit, which is 0.1 % at the same rate: a share is counted, while
+//! the error of a percentile depends on a density; and the share grows steeply where the percentile stays at a quantum's length.
 //! All runs of all systems see the same requests, so some of what is uncertain about two crossings cancels in their
 //! ratio: see [`caudal_stats::Linear`].
 //!
-//! Near the limit a system may be near saturation, where what it starts from (nobody there) is forgotten slowly, and
+//! Near the limit a system may be near saturation. It forgets its empty start slowly there, and
 //! a short run looks better than the truth. So requests are left out for some relaxation times of the queue, which
 //! grow as 1/(idle share)² ([`relaxation`]), up to as many as are measured. Counting completions would not do: under
 //! processor sharing an overloaded system goes on completing its short requests.
@@ -46,12 +47,12 @@ const STEPS_OF_STAGES: [f64; 3] = [0.3, 0.06, 0.02];
 const SHORTER: [u64; 3] = [8, 4, 1];
 /// Requests of a replication, unless the file says so, and at least.
 const REQUESTS: u64 = 200_000;
-/// How often the lower end of the last step goes down where it turns out to be overloaded.
+/// Most times that the lower end of the last step is moved down, because it turns out to be overloaded.
 const STEPS_DOWN: u32 = 5;
 /// See [`REQUESTS`].
 const REQUESTS_MIN: u64 = 10_000;
-/// So many times the replications of the file are simulated at the ends of the last step: as many for all systems, as
-/// only those that two have in common tell about their ratio.
+/// Replications at the two ends of the last step, as a multiple of the file's. All systems get as many, because only
+/// replications that two systems have in common tell about their ratio.
 const MORE: u32 = 6;
 /// The fewest requests of a warm-up.
 const WARM_UP_MIN: u64 = 10_000;
@@ -71,7 +72,7 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Steps of progress of a search: about as many loads are tried.
+    /// Steps of progress of a search, which tries about as many loads.
     pub(crate) const STEPS: usize = 8;
 
     /// One for every system of the file.
@@ -105,8 +106,8 @@ impl Search {
         let mut idle = 1.0 - START;
         let mut found = bracket(START, STEPS_OF_STAGES[0], |load| at(load, 0, idle))?;
         for (stage, step) in STEPS_OF_STAGES.into_iter().enumerate().skip(1) {
-            // All loads of a stage leave out as many requests as the busiest takes: ends that did not would differ for
-            // that alone.
+            // All loads of a stage leave out as many requests as the busiest one needs: with different warm-ups, the two ends
+            // would differ for that reason alone.
             idle = idle_share(&found.above.what);
             found = bracket(found.start(), step, |load| at(load, stage, idle))?;
         }
@@ -122,7 +123,7 @@ impl Search {
             return Ok(self.highest(None, tried));
         }
         self.extend(&mut ends, control)?;
-        // More replications may show that a load was none that the system carries.
+        // More replications may show that the system does not carry the load of the lower end.
         for _ in 0..STEPS_DOWN {
             if !ends[0].what.overloaded {
                 break;
@@ -187,7 +188,7 @@ impl Search {
         Ok(TriedLoad { load, log, what: results })
     }
 
-    /// Adds replications at both ends, but to an overloaded one.
+    /// Adds replications at each end that is not overloaded.
     fn extend(
         &self,
         ends: &mut [TriedLoad<Results>; 2],
@@ -207,7 +208,7 @@ impl Search {
         Ok(())
     }
 
-    /// Requests that arrive during the warm-up of a queue with that share of idle time ([`relaxation`]). A power of two,
+    /// Requests that arrive during the warm-up of a queue with the share `idle` of idle time ([`relaxation`]). The number is a power of two,
     /// so that systems at nearly the same load measure the same requests.
     fn relaxed(&self, load: f64, idle: f64) -> u64 {
         let queue = Queue {

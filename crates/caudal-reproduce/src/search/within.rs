@@ -17,7 +17,7 @@ pub(crate) enum Within {
     Latency { class: &'static str, us: u64 },
 }
 
-/// The ratio that stands for a share of none, over the share that may break the limit.
+/// Where no request breaks the limit: the share that breaks it, over the share that may.
 const NONE_BREAKS: f64 = 1e-3;
 
 impl Within {
@@ -45,11 +45,11 @@ impl Within {
         }
     }
 
-    /// The logarithm of the share of requests that break the limit over the one that may.
+    /// The logarithm of a ratio: the share of requests that break the limit, over the share that may break it.
     pub(super) fn log_share(self, judged: &Replicated, replications: usize) -> Linear {
         let above = judged.share_above(self.limit(), replications);
         let allowed = 1.0 - PERCENTILE / 100.0;
-        // Where no request breaks it, none is known to: the logarithm would be of 0, and its errors unknown.
+        // No request broke the limit: a logarithm of 0 does not exist, and nothing is known of errors.
         if above.value() <= 0.0 {
             return above.mapped(NONE_BREAKS.ln(), 0.0);
         }

@@ -58,7 +58,7 @@ static STATEMENTS: [Statement; 5] = [
     ),
 ];
 
-/// A ratio in one setting over the same ratio in another one: is it lower?
+/// Is the ratio of two systems lower in the setting `here` than in the setting `there`?
 fn lower<'a>(here: Setting<'a>, there: Setting<'a>, systems: (&str, &str)) -> Option<Ask<'a>> {
     let place = format!("{} against {}:", here.name(), there.name());
     Some(here.ratio(systems)?.over(there.ratio(systems)?).ask(place, FEWER))

@@ -1,5 +1,5 @@
-//! Miss ratios as charts and tables: loads side by side, targets across, a series or a row for each system. The tail-control figures call
-//! it when all points are simulated. Pure.
+//! Miss ratios as charts and tables: one plot or table for each load, with the targets along the horizontal axis and a series or a row for each
+//! system. The tail-control figures call it when all points are simulated, for their pages and reports. Pure.
 
 use caudal_report::chart::{Axis, Chart, Plot, Point, Series, Spread, Unit};
 use caudal_stats::Estimate;
@@ -44,12 +44,12 @@ pub(super) fn sheets(measured: &Measured) -> Vec<Sheet> {
     loads(measured).into_iter().map(|load| sheet(measured, load, &[STEAL, ADMIT])).collect()
 }
 
-/// Miss ratios at a load, and those of tail-control over those of `rivals`.
+/// The table of a load: miss ratios, and the ratios of tail-control's to those of each of `rivals`.
 pub(super) fn sheet(measured: &Measured, load: &'static str, rivals: &[&str]) -> Sheet {
     ratios(measured, load, &rivals.iter().map(|rival| (CONTROL, *rival)).collect::<Vec<_>>())
 }
 
-/// Miss ratios at a load, and those of the first over those of the second of each of `pairs`.
+/// The table of a load: miss ratios, and for each of `pairs` the ratios of the first system's to the second's.
 pub(super) fn ratios(measured: &Measured, load: &'static str, pairs: &[(&str, &str)]) -> Sheet {
     let settings = targets(measured, load);
     let mut head = vec!["target".to_owned()];

@@ -1,8 +1,8 @@
-//! What runs of the runtime have shown, over the rounds of a fidelity run, which adds to it after each run.
+//! The measurements of runs of the runtime, over the rounds of a fidelity run, which adds to them after each run.
 
 use caudal_measure::filter::{Latency, Report};
 
-/// One class over the rounds.
+/// The measurements of one class, over the rounds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OfClass {
     /// p50 and p99 of each round, in ns.
@@ -12,14 +12,14 @@ pub(super) struct OfClass {
     pub(super) count: u64,
 }
 
-/// One workload at one load.
+/// The measurements of one workload at one load.
 pub(super) struct Measured {
     pub(super) classes: Vec<OfClass>,
     pub(super) stalls_per_second: Vec<f64>,
     /// Shares of the requests whose wait at an idle worker was taken for a stall, by round.
     pub(super) idle_stalls: Vec<f64>,
     pub(super) kept_least: f64,
-    /// Runs that counted though the machine was another one than just before.
+    /// Runs that were kept although the machine's costs differed from those just before the run.
     pub(super) unlike: u32,
 }
 

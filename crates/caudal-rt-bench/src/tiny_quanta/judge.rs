@@ -1,4 +1,5 @@
-//! The number that a point is judged by, of one trace: measured and simulated traces go through the same code.
+//! The percentile by which a point is judged, from one trace. The series of Tiny Quanta call it for each measured and each simulated trace, so
+//! that both go through the same code. Pure.
 
 use caudal_measure::filter::{Filter, GapsOf, warm_up};
 use caudal_measure::trace::Trace;
@@ -13,9 +14,9 @@ const PARTS: f64 = 1e3;
 /// A percentile of a trace, in ns or as a slowdown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Found {
-    /// Of all requests.
+    /// The percentile of all requests.
     pub(super) raw: f64,
-    /// Of those that no stall touched.
+    /// The percentile of requests without a stall.
     pub(super) filtered: f64,
 }
 

@@ -5,8 +5,8 @@ use super::machine::{AuthorsMachine, Doing, NOBODY, Next};
 use super::setup::Balance;
 
 impl AuthorsMachine {
-    /// Between requests, `core` may flag another core, and answers the flag that it carries. Is that what it
-    /// does now?
+    /// Between requests, `core` may flag another core, and answers the flag that it has got itself. Returns whether it is busy with
+    /// that now.
     pub(super) fn answer_flags(&mut self, core: usize) -> bool {
         let Balance::Shed { threshold_ns } = self.setup.balance else { return false };
         let second_ns = self.queues[core].get(1).map_or(0, |second| self.now_ns - second.arrival_ns);
@@ -21,7 +21,7 @@ impl AuthorsMachine {
         true
     }
 
-    /// A random core without a flag gets that of `core`, be it busy or not.
+    /// Gives the flag of `core` to a random core without a flag, whether that is busy or not.
     fn flag_another(&mut self, core: usize) {
         let can = |machine: &AuthorsMachine, other| other != core && machine.can_be_flagged(other);
         let options = (0..self.cores.len()).filter(|&other| can(self, other)).count();
@@ -41,13 +41,13 @@ impl AuthorsMachine {
         entry.flagged_by == NOBODY && !going && !matches!(entry.doing, Doing::Parked | Doing::Arriving)
     }
 
-    /// How many requests make the queues of `core` and of the one that flagged it equally long.
+    /// The number of requests that have to move so that the queues of `core` and of the core that flagged it are equally long.
     fn moves(&self, core: usize) -> usize {
         let flagger = self.cores[core].flagged_by as usize;
         self.queues[flagger].len().saturating_sub(self.queues[core].len()).div_ceil(2)
     }
 
-    /// The requests move, if there were some to move at the beginning too.
+    /// Moves the requests, if there were some to move when the core began to answer.
     pub(super) fn after_response(&mut self, core: usize) {
         let flagger = self.cores[core].flagged_by as usize;
         self.begin(core, Doing::Nothing, self.now_ns + 1);

@@ -1,5 +1,5 @@
 //! Costs that rule an answer out: what each request pays whatever the policy is, held against what the targets allow.
-//! Called by the explanation of a plan.
+//! The explanation of a plan calls it when the search has ended, for the sentences that apply. Pure.
 
 use caudal_config::{Costs, Metric};
 use caudal_policy::Picos;

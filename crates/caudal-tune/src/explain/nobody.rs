@@ -1,5 +1,5 @@
 //! The explanation where no deployable system passes.
-//! Called by the explanation of a plan.
+//! The explanation of a plan calls it when the search has ended, for the sentences that apply. Pure.
 
 use super::limits::limits;
 use super::words::{called, place, results, targets};

@@ -1,5 +1,5 @@
 //! Sentences on requests that fork: which requests a worker helps, and which are given up.
-//! Called by the explanation of a plan.
+//! The explanation of a plan calls it when the search has ended, for the sentences that apply. Pure.
 
 use caudal_config::System;
 use caudal_policy::parallelism::ParallelismConfig;

@@ -1,5 +1,5 @@
 //! Sentences on the other systems, at the winner's load and at their own.
-//! Called by the explanation of a plan.
+//! The explanation of a plan calls it when the search has ended, for the sentences that apply. Pure.
 
 use caudal_stats::Estimate;
 

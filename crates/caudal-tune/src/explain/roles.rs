@@ -1,5 +1,5 @@
-//! The few of all systems that stand beside the answer: a reader compares five lines, not thirty.
-//! Called by the summary of a plan.
+//! The choice of the few systems that are shown beside the answer, because a reader can compare five lines, but not thirty. The summary of a plan
+//! calls [`shown`] once, when the search has ended. Pure.
 
 use caudal_stats::Estimate;
 
@@ -12,8 +12,8 @@ use crate::search::Search;
 /// Systems that stand for what most services run today: requests that are spread over the queues of the cores at random, idle cores that steal, and
 /// no preemption at these time scales. The policies paper speaks of the "widespread use" of work stealing (McClure et al.,
 /// section 4.1); it is what the schedulers of Go, of Tokio and of Java's `ForkJoinPool` do, whose time slices are
-/// milliseconds. A service without balancing (a queue for each core and nothing else) does worse, so what is gained against this
-/// line is gained against that one, too. Where a question leaves the first out, the next one stands for it.
+/// milliseconds. A service without balancing (a queue for each core and nothing else) does worse, so a gain over this
+/// system is a gain over that one, too. If a question leaves the first system out, the next one is shown.
 const TODAY: [&str; 3] = ["work-stealing", "go", "no-balancing"];
 /// The same where requests fork: the random stealing of TBB, which Li et al. call the default.
 const TODAY_FORKED: &str = "default-tbb";
@@ -26,7 +26,7 @@ pub(super) fn shown<'a>(
 ) -> Vec<Shown> {
     let chosen: Vec<(Option<&Search>, Role)> = match evidence {
         Some(evidence) => {
-            // Where no system interrupts, nothing is to be said of that.
+            // If no system interrupts requests, no line is about interruptions.
             let interrupts = |search: &Search| search.candidate.deployable() && search.candidate.preempts();
             let contrast = match evidence.winner.candidate.preempts() {
                 true => evidence.contrast.map(|rival| rival.search),

@@ -1,5 +1,5 @@
 //! Sentences on the winner: how far it gets, which systems tie with it, what it pays, what was tuned.
-//! Called by the explanation of a plan.
+//! The explanation of a plan calls it when the search has ended, for the sentences that apply. Pure.
 
 use super::words::{called, names, parts, results, targets};
 use caudal_sim::row::Row;

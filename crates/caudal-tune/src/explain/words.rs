@@ -1,5 +1,5 @@
 //! Words that all sentences share: names, places, results.
-//! Called by all other files of the explanation.
+//! All other files of the explanation call it as they make their sentences. Pure.
 
 use crate::lane_tuning::layout_of;
 use caudal_sim::row::Row;

@@ -1,5 +1,5 @@
-//! The judgement of a layout of lanes and of its rivals, on requests that no search has seen. The search calls it once when the climb has
-//! ended, and `drift` for each other workload. It simulates and writes into the journal.
+//! The judgement of a layout of lanes and of its rivals, on requests that no search has seen. The search calls it for each of them when the
+//! climb has ended, and `drift` for each other workload. It simulates and writes the results into the journal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,16 +24,16 @@ use super::question::{LanesMachine, LanesQuestion};
 use crate::compare::{Compared, Contest, compare};
 use crate::{Journal, TuneError};
 
-/// Stirs the seed of what judges.
+/// Is mixed into the seed, so that the judgement has other requests than the search.
 const FRESH: u64 = 0x1A9E5;
-/// Seeds are numbers that JSON readers keep exactly.
+/// Bits by which a seed is shifted to the right, so that JSON readers keep it exactly.
 const SEED_SHIFT: u32 = 12;
-/// The most that systems are simulated that are only held beside the answer, in requests.
+/// Most requests that are simulated for a system that is only shown beside the answer.
 const RIVAL_REQUESTS: u64 = 4_000_000;
 const RIVAL_REQUESTS_MIN: u64 = 100_000;
-/// Time slices of a rival that a request of mean length takes, at most about.
+/// About the most time slices of a rival for a request of mean length.
 const SLICES_MAX: f64 = 500.0;
-/// Requests of a replication where the answer is held against one queue.
+/// Requests of a replication in the comparison of the answer with a single queue.
 const PAIRED: u64 = 40_000;
 
 /// A system beside the others.
@@ -47,9 +47,9 @@ pub struct JudgedSystem {
     pub target: Estimate,
     /// The p99.9 of the slowdown of all requests.
     pub slowdown: Estimate,
-    /// How often a request is interrupted.
+    /// Interruptions of a request.
     pub preemptions_per_request: Estimate,
-    /// How often any is, in a second.
+    /// Interruptions of all requests in a second.
     pub preemptions_per_s: Estimate,
     /// The statistic of each further limit, in ns or as a ratio.
     pub limits: Vec<Estimate>,
@@ -60,18 +60,18 @@ pub struct JudgedSystem {
 }
 
 impl JudgedSystem {
-    /// Is its target certainly shorter, by the intervals of both alone? The paired ratio may not know, where rare bursts
-    /// make one of the two.
+    /// Is its target certainly shorter, because the two intervals do not overlap? A paired ratio may be undecided where rare bursts
+    /// dominate one of the two.
     pub(crate) fn is_certainly_shorter(&self, than: &JudgedSystem) -> bool {
         let is_sound = |of: &JudgedSystem| of.row.holds() && !of.row.overloaded;
         is_sound(self) && is_sound(than) && self.target.high < than.target.low
     }
 }
 
-/// Under which circumstances systems are judged.
+/// The workload, the machine and the limits under which systems are judged.
 pub(crate) struct Court<'a> {
     pub(crate) question: &'a LanesQuestion,
-    /// With classes by size where it has none of its own.
+    /// The workload, with classes by size if it has no classes of its own.
     pub(crate) workload: Arc<Workload>,
     pub(crate) load: f64,
     pub(crate) target: Quantity,
@@ -85,7 +85,7 @@ pub(crate) struct Court<'a> {
 pub(crate) struct Case {
     pub(crate) system: System,
     pub(crate) layout: Option<Layout>,
-    /// As precisely as the question asks, whatever it takes?
+    /// Whether it is simulated until it is as precise as the question asks, however many requests that takes.
     pub(crate) precisely: bool,
 }
 
@@ -95,7 +95,7 @@ impl Case {
         Case { system, layout: Some(layout.clone()), precisely: true }
     }
 
-    /// Others that are made for the same services, on one queue of as many servers.
+    /// The rivals: other policies for such services, on one queue with as many servers.
     pub(crate) fn rivals(machine: &LanesMachine, cores: u32, service: &Service) -> Vec<Case> {
         let quantum = rival_quantum(service);
         let las = DisciplineConfig::Las(LasConfig { quantum, ..LasConfig::default() });
@@ -113,11 +113,11 @@ impl Case {
     }
 }
 
-/// 2 us, or what cuts the mean service time into [`SLICES_MAX`]: time slices of long services take long to simulate, and shorter
-/// ones hardly change anything.
+/// The quantum of rivals: 2 us, or longer, so that a mean service time has at most some [`SLICES_MAX`] slices. More slices take long to
+/// simulate and hardly change anything.
 fn rival_quantum(service: &Service) -> Picos {
     let long = service.mean_ps() / SLICES_MAX;
-    // A power of ten, or twice or five times one.
+    // Rounded to 1, 2 or 5 times a power of ten.
     let ten = 10_f64.powf(long.max(1.0).log10().floor());
     let round =
         [1.0, 2.0, 5.0].map(|step| step * ten).into_iter().rfind(|&step| step <= long).unwrap_or(long);
@@ -177,8 +177,8 @@ impl Court<'_> {
         Ok(judged)
     }
 
-    /// How many requests a system gets that is only held beside the answer. On contexts, which slow each other down, each
-    /// slice has to be simulated; on cores, those that others wait for.
+    /// Requests for a system that is only shown beside the answer. On contexts, which slow each other down, each
+    /// slice has to be simulated; on cores, only the slices for which other requests wait.
     fn rival_requests(&self, case: &Case) -> u64 {
         let quantum = match case.system.discipline {
             DisciplineConfig::ProcessorSharing(sharing) => sharing.quantum,
@@ -251,7 +251,7 @@ impl Court<'_> {
     }
 }
 
-/// How a [`Compared`] calls the statistic.
+/// The name of the statistic in a [`Compared`].
 pub(crate) fn label(statistic: &LatencyStatistic) -> (String, &'static str) {
     let name = match statistic.statistic {
         Statistic::Mean => "mean".to_owned(),

@@ -1,5 +1,5 @@
-//! A race between layouts on the same requests: a layout that is certainly behind drops out, the rest run on. `climb` holds one race for
-//! each of its steps. It simulates by `trials`.
+//! A race between layouts on the same requests: a layout that is certainly worse than the best drops out, and the others are simulated for
+//! longer. `climb` calls [`race`] once for each of its steps. It simulates by `trials`, on the threads of the search.
 
 use caudal_policy::Picos;
 use caudal_sim::experiment::Results;
@@ -10,7 +10,7 @@ use super::objective::{Order, preemptions, slowdown};
 use super::trials::{Contender, ROUNDS, Trials};
 use crate::{TuneError, parallel};
 
-/// A layout that was tried, with what came of it.
+/// A layout that was tried, with its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
     /// The layout.
@@ -32,14 +32,14 @@ pub(crate) struct Raced {
     pub(crate) tried: Vec<Tried>,
     /// The best of the layouts that raced.
     pub(crate) leader: Option<Contender>,
-    /// Is it better than the one that they ran against?
+    /// Whether it is certainly better than the incumbent.
     pub(crate) better: bool,
-    /// Did the budget keep some from running, or from running on?
+    /// Whether the budget was too small for all layouts to run, or to run on.
     pub(crate) cut_short: bool,
 }
 
-/// Runs `layouts` against one another and against `incumbent`, on `budget` requests at most. Where not all can run on those,
-/// the best guesses do.
+/// Runs `layouts` against one another and against `incumbent`, on `budget` requests at most. If these are not enough for all, only the most
+/// promising layouts run.
 pub(crate) fn race(
     trials: &Trials<'_>,
     incumbent: &mut Contender,
@@ -65,7 +65,7 @@ pub(crate) fn race(
             }
             let kept = best_few(trials, &runners, round, fit);
             let (stay, go) = split(runners, &kept);
-            // Who has not run at all was not tried.
+            // A layout that has not run at all does not count as tried.
             raced.tried.extend(go.iter().filter(|_| round > 0).map(|runner| summary(trials, runner)));
             runners = stay;
         }
@@ -91,7 +91,7 @@ pub(crate) fn race(
     Ok(raced)
 }
 
-/// How many of `runners` can run a round on `left` requests, beside the incumbent; none if all can.
+/// The number of `runners` that can run a round on `left` requests, beside the incumbent; none if all can.
 fn too_many(
     trials: &Trials<'_>,
     (runners, incumbent): (&[Contender], &Contender),
@@ -104,7 +104,7 @@ fn too_many(
         return None;
     }
     let each = costs.max().unwrap_or(0).max(1);
-    // A first round leaves as much for the next ones as it takes, so that something can be certain in the end.
+    // The first round takes at most half of the requests, so that later rounds can make something certain.
     let left = if round == 0 { (left / 2).max(each.min(left)) } else { left };
     Some((left / each) as usize)
 }
@@ -120,7 +120,7 @@ fn best_few(trials: &Trials<'_>, runners: &[Contender], round: usize, fit: usize
     kept
 }
 
-/// Before anything is known of them, see [`Trials::promise`].
+/// The runners in the order of their promise ([`Trials::promise`]), for the first round.
 fn guessed(trials: &Trials<'_>, runners: &[Contender]) -> Vec<usize> {
     let runs = |&index: &usize| runners[index].refused.is_none();
     let mut guesses: Vec<([f64; 2], usize)> = (0..runners.len())
@@ -146,9 +146,9 @@ fn advance(trials: &Trials<'_>, runners: &mut [Contender], round: usize) -> Resu
     work.into_iter().try_for_each(|(_, done)| done)
 }
 
-/// The best of `runners` after `round`: the one than which the fewest others are certainly better; of several, the one
-/// with the best estimates. What is certain is not transitive (one may be certainly better than a second, and neither of them
-/// different from a third), so it is not looked for in one pass, whose end would depend on where it began.
+/// The best of `runners` after `round`: the runner that the fewest others certainly beat; of several, the one
+/// with the best estimates. "Certainly better" is not transitive: one runner may be certainly better than a second, while neither of them
+/// certainly differs from a third. So all pairs count, because the result of a single pass would depend on where it begins.
 fn lead(trials: &Trials<'_>, runners: &[Contender], round: usize) -> Option<usize> {
     ranked(trials, runners, round).first().copied()
 }
@@ -169,12 +169,12 @@ fn ranked(trials: &Trials<'_>, runners: &[Contender], round: usize) -> Vec<usize
     ranked
 }
 
-/// Of `ranked`, the one that loses against the fewest others; of several, the first.
+/// The runner of `ranked` that loses against the fewest others; of several, the first.
 fn fewest_losses(ranked: &[usize], loses: impl Fn(usize, usize) -> bool) -> Option<usize> {
     let mut best = None;
     let mut fewest = usize::MAX;
     for &own in ranked {
-        // No more than it takes to know that it is not the one; nearly always the first has none.
+        // Counting stops as soon as another runner has fewer losses. Nearly always the first runner has none.
         let losses = ranked.iter().filter(|&&other| other != own && loses(own, other)).take(fewest).count();
         if losses < fewest {
             (best, fewest) = (Some(own), losses);
@@ -183,10 +183,10 @@ fn fewest_losses(ranked: &[usize], loses: impl Fn(usize, usize) -> bool) -> Opti
     best
 }
 
-/// For an order among those that are not certainly different: by how much a limit is missed, the target, the slowdown.
+/// The order of layouts that do not certainly differ: by how much a limit is missed, then by the target, then by the slowdown.
 fn score(trials: &Trials<'_>, results: &Results) -> [u64; 3] {
     let value = |quantity| results.estimate(quantity, trials.objective.confidence).estimate;
-    // Steps of a percent, so that what can not be told apart is told apart by the slowdown.
+    // In steps of a percent, so that the slowdown decides between targets that are nearly equal.
     let step = |value: f64| match value.is_nan() {
         true => u64::MAX,
         false => (value.max(1e-9).ln() * 100.0).round() as i64 as u64 ^ (1 << 63),
@@ -195,7 +195,7 @@ fn score(trials: &Trials<'_>, results: &Results) -> [u64; 3] {
     [missed, step(value(&trials.objective.target)), value(&slowdown()).to_bits()]
 }
 
-/// Tells layouts apart that nothing else does.
+/// The last criterion of the order, so that it is total: the layout itself.
 fn name(layout: &Layout) -> (&[u32], &[Picos]) {
     (&layout.reservations, &layout.cutoffs)
 }

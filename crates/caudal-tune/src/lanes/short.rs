@@ -1,4 +1,4 @@
-//! The summary of a search for lanes on one screen: what to run, what that gives and costs, and how sure it is. The search makes it once,
+//! The summary of a search for lanes on one screen: the system to run, its gains and costs, and how certain they are. The search makes it once,
 //! after the judgement; `explain` has the rest. Pure.
 
 use serde::Serialize;
@@ -12,9 +12,9 @@ use crate::show::{Fact, digits, percent, rate, time, within};
 pub struct LanesSummary {
     /// The system to run.
     pub run: String,
-    /// Facts on what that gives and costs, and how sure it is.
+    /// Facts about its gains and its costs, and how certain they are.
     pub facts: Vec<Fact>,
-    /// A sentence or two on what else has to be known.
+    /// A sentence about a statistic that lies in a gap between latencies, if it does, and a sentence about the lanes.
     pub why: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ fn run(question: &LanesQuestion, answer: &LanesAnswer) -> String {
     }
 }
 
-/// The target, and what one queue makes of it.
+/// The statistic of the target, beside that of a single queue.
 fn gives(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
     let own = answer.judged.first()?;
     let found = value(question, Some(own))?;
@@ -88,7 +88,7 @@ fn gives(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
     ))
 }
 
-/// A sentence on what interrupting costs, and what the longest requests pay.
+/// A sentence about the costs of interruptions, and about the longest requests, which become slower.
 fn costs(question: &LanesQuestion, answer: &LanesAnswer) -> Option<String> {
     let own = answer.judged.first().filter(|own| !own.row.overloaded)?;
     let work = percent(own.row.efficiency.estimate);

@@ -14,27 +14,26 @@ use super::objective::Objective;
 use super::question::LanesMachine;
 use crate::TuneError;
 
-/// Replications after each round of a race. A layout that is out after one round has cost a quarter.
+/// Replications of a layout after each round of a race. A layout that is out after the first round has cost a quarter of all rounds.
 pub(crate) const ROUNDS: [u32; 3] = [4, 8, 16];
-/// A lane that is busier than this is one burst away from overload, and no trial is long enough to show what it does.
+/// The busiest lane that is simulated. A busier lane is one burst away from overload, and no trial is long enough to measure its tail.
 const BUSIEST: f64 = 0.95;
-/// How busy the servers should be that only long requests have, for a first guess.
+/// For a first guess: how busy the servers should be that only long requests use.
 const WELL_USED: f64 = 0.75;
-/// Steps in which cutoffs tell requests apart better than others, for a first guess.
+/// For a first guess: the number of steps into which the quality of cutoffs is rounded, so that nearly equal cutoffs count as equal.
 const STEPS: f64 = 10.0;
-/// Measured requests of a replication: at least (one whose p99.9 has as many values beyond it as needed; where it has to
-/// be quick), at most.
+/// Measured requests of a replication: the least number, with enough values beyond the p99.9; the least number of a quick search; the most.
 const MEASURED: (f64, f64, f64) = (30_000.0, 10_000.0, 400_000.0);
 
-/// A layout with what is known of it.
+/// A layout with the results of its trials.
 #[derive(Clone, Debug)]
 pub(crate) struct Contender {
     pub(crate) layout: Layout,
-    /// After each of [`ROUNDS`], as far as it got; none of what is overloaded by arithmetic.
+    /// The results after each of [`ROUNDS`] that it has run; none if arithmetic shows that the layout is overloaded.
     pub(crate) rounds: Vec<Results>,
     /// The reason why it was not simulated.
     pub(crate) refused: Option<String>,
-    /// Rounds that a climb that was broken off had run.
+    /// Rounds that an interrupted climb had run already.
     pub(crate) owed: usize,
 }
 
@@ -52,7 +51,7 @@ impl Contender {
 pub(crate) struct Trials<'a> {
     pub(crate) machine: LanesMachine,
     pub(crate) service: Service,
-    /// All service times, of which `service` may be a half: a heavy tail differs between halves.
+    /// All service times. `service` may be a half of them, and a heavy tail differs between halves.
     whole: Service,
     pub(crate) arrivals: &'a Arrivals,
     pub(crate) mean_gap_ps: f64,
@@ -91,7 +90,7 @@ impl<'a> Trials<'a> {
             progress: control.progress,
             simulated: AtomicU64::new(0),
         };
-        // As long as one queue asks for, whatever the layout: who is compared meets the same requests.
+        // All layouts get the length that a single queue needs, so that all are compared on the same requests.
         let single = trials.machine.system(&Layout::single(servers));
         let least = if quick { MEASURED.1 } else { MEASURED.0 };
         let (warm_up, measured) =
@@ -126,7 +125,7 @@ impl<'a> Trials<'a> {
         u64::from(ROUNDS[round].saturating_sub(done)) * self.replication
     }
 
-    /// The lane of `layout` that has most to do, and the share of its servers' time that it takes.
+    /// The busiest lane of `layout`, and the share of its servers' time that it takes.
     pub(crate) fn fullest(&self, layout: &Layout) -> Option<LaneLoad> {
         let system = self.machine.system(layout);
         // At the same load of all servers, whatever the mean of a half is.
@@ -136,9 +135,9 @@ impl<'a> Trials<'a> {
         loads.into_iter().max_by(|a, b| a.busy.total_cmp(&b.busy))
     }
 
-    /// The promise of `layout` by arithmetic, the least first. Of lanes that have their own servers, that the fullest is as
-    /// empty as can be. Of those that share them: that few requests with much of the work go beyond a cutoff, and that
-    /// the servers that these can have at most are well used, so that the others are kept for the rest.
+    /// A rank of `layout` by arithmetic alone; the smallest is the most promising. If each lane has its own servers, it is better the
+    /// less busy the busiest lane is. If lanes share servers, it is better the fewer requests with the more work lie beyond a cutoff, and
+    /// the nearer to [`WELL_USED`] the servers are that these requests may use, so that the other servers are left for the rest.
     pub(crate) fn promise(&self, layout: &Layout) -> [f64; 2] {
         if matches!(self.machine.family, Family::Sita | Family::PreemptiveSita) {
             return [0.0, self.fullest(layout).map_or(0.0, |lane| lane.busy)];
@@ -151,11 +150,11 @@ impl<'a> Trials<'a> {
             (1.0 - left.share) * left.mean_ps / self.service.mean_ps()
         };
         let apart = layout.cutoffs.iter().map(apart).fold(0.0, f64::max);
-        // In steps, so that the second counts between cutoffs that are about as good.
+        // The first number is in steps, so that the second one decides between cutoffs that are about equally good.
         [-(apart * STEPS).round(), (busiest - WELL_USED).abs()]
     }
 
-    /// Why a simulation of `layout` could not show anything good.
+    /// The reason why a simulation of `layout` would be useless, if there is one.
     pub(crate) fn refusal(&self, layout: &Layout) -> Option<String> {
         let worst = self.fullest(layout)?;
         (worst.busy > BUSIEST)
@@ -202,7 +201,7 @@ impl<'a> Trials<'a> {
                 results
             }
         };
-        // Not what threads did beyond that: how many there are changes nothing.
+        // Without further replications that threads have begun: the number of threads must not change the result.
         let known = contender.last().map_or(0, |known| known.simulated);
         self.simulated.fetch_add(results.simulated - known, Ordering::Relaxed);
         let overheads = experiment.overheads(&results);

@@ -1,5 +1,5 @@
-//! The step that gives long enough runs to the systems that may not win, against which the winner is held.
-//! Called by the run of a plan.
+//! The steps that simulate the systems that did not win for long enough, so that the winner can be compared with them. The run of a plan calls
+//! [`Run::check_the_others`] before the winner is confirmed, and the others afterwards. They narrow searches by simulations.
 
 use super::{FAVOURITES, REFINE_FROM, Run};
 use crate::Phase;

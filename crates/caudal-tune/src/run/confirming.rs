@@ -1,5 +1,5 @@
-//! The last steps of a plan: the winner once more, the others at its load, and points between for the curves.
-//! Called by the run of a plan.
+//! The last steps of a plan: the winner is simulated once more, the others at its load, and some further points for the curves. The run of a plan
+//! calls each once, when the other systems have been checked. They add probes to searches by simulations.
 
 use super::Run;
 use crate::Phase;

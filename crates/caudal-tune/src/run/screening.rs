@@ -1,5 +1,5 @@
-//! The first steps of a plan: everything coarsely, tuning, and full precision for the systems that may win.
-//! Called by the run of a plan.
+//! The first steps of a plan: short simulations of all systems, then tuning, then full precision for the systems that may win. The run of a plan
+//! calls them in this order, once each. They narrow searches by simulations.
 
 use super::{FAVOURITES, REFINE_FROM, Run};
 use crate::Phase;

@@ -1,5 +1,5 @@
-//! The knowledge of a search: how far its system gets for certain, how far it certainly does not, and which load to ask next.
-//! [`super::Search`] asks it before each probe and adds the probe's verdict. Pure.
+//! The knowledge of a search: which hardness its system certainly passes, which it certainly does not, and which to simulate next. The steps of
+//! a plan and its explanations ask it between and after simulations; it reads the probes of [`super::Search`] and may forget some. Pure.
 
 use crate::bisect::{Bracket, Span};
 use crate::candidate::Spot;
@@ -8,12 +8,12 @@ use crate::judge::{LoadVerdict, Probe};
 use super::scale::{PER_UNIT, Scale};
 use super::{Level, Search};
 
-/// `places` in an order in which each one is as far as can be from those before it and from what is `known`.
+/// `places` in an order in which each place is as far as possible from the places before it and from the `known` ones.
 fn spread(mut known: Vec<u32>, mut places: Vec<u32>) -> Vec<u32> {
     let mut order = Vec::new();
     loop {
         let gap = |at: u32| known.iter().map(|other| other.abs_diff(at)).min().unwrap_or(u32::MAX);
-        // Of several, the easiest.
+        // If several places are equally far, the easiest comes first.
         let Some(&next) = places.iter().rev().max_by_key(|&&at| gap(at)) else { return order };
         places.retain(|&at| at != next);
         known.push(next);
@@ -36,7 +36,7 @@ impl Search {
         self.probes.range(above..).find(missed).map(|(&hardness, _)| hardness)
     }
 
-    /// The hardest, up to the one that passed (or below what failed, if none did), at which a run that was long
+    /// The hardest hardness, up to the one that passed (or below the one that failed, if none passed), at which a run that was long
     /// enough met all targets with its whole intervals.
     pub(crate) fn certain(&self) -> Option<u32> {
         let sure = |(_, probe): &(&u32, &Probe)| probe.verdict == LoadVerdict::Pass;
@@ -47,12 +47,12 @@ impl Search {
         self.probes.range(..end).rev().find(sure).map(|(&hardness, _)| hardness)
     }
 
-    /// Did a run that was long enough show what this system is said to reach?
+    /// Did a run that was long enough confirm the hardness that passed?
     pub(crate) fn confirmed(&self) -> bool {
         self.bracket.pass.is_some() && self.certain() == self.bracket.pass
     }
 
-    /// Is the next place at which it did not pass near the one at which it did?
+    /// Is the next hardness that did not pass near the one that passed?
     pub(crate) fn is_closed(&self) -> bool {
         let Some(pass) = self.bracket.pass else { return false };
         let fail = self.failed().unwrap_or_else(|| self.scale.span(None, Level::Full).hardest + 1);
@@ -62,17 +62,17 @@ impl Search {
         }
     }
 
-    /// Is nothing known of how far it gets?
+    /// Is it still unknown which hardness it passes?
     pub(crate) fn is_open(&self) -> bool {
         self.bracket.pass.is_none() && self.missed().is_none() && self.failed.is_none()
     }
 
-    /// Is it certain that `other` does not get as far as this one is confirmed to?
+    /// Is it certain that `other` does not reach the merit that is confirmed for this system?
     pub(crate) fn is_told_apart_from(&self, other: &Search) -> bool {
         other.missed_merit() <= self.sure_merit()
     }
 
-    /// Where longer runs are to begin: somewhat easier than what passed in short ones, which are too optimistic.
+    /// The hardness at which longer runs begin: somewhat easier than the one that passed in short runs, because these are too optimistic.
     pub(crate) fn cautious(&self) -> Option<u32> {
         let pass = self.bracket.pass?;
         Some(match self.scale {
@@ -86,7 +86,7 @@ impl Search {
         self.bracket.fail = self.missed();
     }
 
-    /// Says no more of the system than was confirmed, if anything was.
+    /// Lowers the hardness that passed to the confirmed one, if there is one.
     pub(crate) fn settle(&mut self) {
         if let Some(certain) = self.certain() {
             if !self.confirmed() {
@@ -98,7 +98,7 @@ impl Search {
         }
     }
 
-    /// Where a longer run has shown since that a load is not met by the estimate, it has not passed.
+    /// Takes back that a hardness passed, if the estimate of a longer run has missed a target there since.
     pub(crate) fn revise(&mut self) {
         let Some(pass) = self.bracket.pass else { return };
         let met = |(_, probe): &(&u32, &Probe)| match probe.verdict {
@@ -112,7 +112,7 @@ impl Search {
         }
     }
 
-    /// The probe of the hardest that passed.
+    /// The probe of the hardest hardness that passed.
     pub(crate) fn best(&self) -> Option<&Probe> {
         self.probes.get(&self.bracket.pass?)
     }
@@ -122,7 +122,7 @@ impl Search {
         self.probes.get(&hardness)
     }
 
-    /// The hardness at which this system is as hard pressed as another one at `spot`.
+    /// The hardness of this system that corresponds to the load and cores of another one at `spot`.
     pub(crate) fn hardness_of(&self, spot: Spot, total_cores: f64) -> u32 {
         match self.scale {
             Scale::Load { .. } => (spot.load * PER_UNIT).round() as u32,
@@ -138,7 +138,7 @@ impl Search {
         self.scale.value(hardness)
     }
 
-    /// Cores that a hardness takes, the dedicated ones that count included.
+    /// Cores at a hardness, including dedicated cores that count.
     pub(crate) fn total_cores(&self, hardness: u32) -> f64 {
         match self.scale {
             Scale::Load { .. } => f64::from(self.candidate.capacity_cores),
@@ -146,7 +146,7 @@ impl Search {
         }
     }
 
-    /// Larger is better: the load that passed, or the inverse of the cores; 0 if none did.
+    /// The merit of the system: the load that passed, or the inverse of the cores; 0 if none passed. Larger is better.
     pub(crate) fn merit(&self) -> f64 {
         self.bracket.pass.map_or(0.0, |pass| self.merit_at(pass))
     }
@@ -164,13 +164,13 @@ impl Search {
         self.certain().map_or(0.0, |certain| self.merit_at(certain))
     }
 
-    /// The merit that this system certainly does not have: a load or a number of cores that it was seen to fail at, or
-    /// one at which its cores are too few for the work.
+    /// The merit that this system certainly does not reach: a load or a number of cores at which a simulation failed, or
+    /// at which its cores are too few for the work.
     pub(crate) fn missed_merit(&self) -> f64 {
         self.merit_at(self.missed().unwrap_or_else(|| self.scale.span(None, Level::Full).hardest + 1))
     }
 
-    /// Best first: by merit, then by the distance to the limit there.
+    /// The order of systems, best first: by merit, then by the distance to the limit there.
     pub(crate) fn before(&self, other: &Search) -> std::cmp::Ordering {
         let failed =
             |search: &Search| search.failed().and_then(|fail| search.at(fail)).map(|probe| probe.score);
@@ -180,8 +180,8 @@ impl Search {
         other.merit().total_cmp(&self.merit()).then(score(self).total_cmp(&score(other)))
     }
 
-    /// Hardnesses that make a curve: about ten of them, those near known ones left out. Where it may meet the
-    /// targets comes first, and the widest gaps there, so that however many of them the budget holds, the curve shows.
+    /// Hardnesses for a curve: about ten, without those near known ones. Hardnesses at which the system may meet the targets come first, and the
+    /// widest gaps among these, so that the curve is visible however many of them the budget allows.
     pub(crate) fn curve(&self) -> Vec<u32> {
         let Span { easiest, hardest, .. } = self.scale.span(None, Level::Full);
         let step = match self.scale {
@@ -193,7 +193,7 @@ impl Search {
         let places: Vec<u32> = places.filter(|&at| at >= easiest && !near(at)).collect();
         let end = self.bracket.pass.or(self.missed()).unwrap_or(u32::MAX);
         let (within, beyond): (Vec<u32>, Vec<u32>) = places.into_iter().partition(|&at| at < end);
-        // Where there is nothing to do, nobody waits.
+        // At a load of 0 nobody waits, so that point is known.
         let known: Vec<u32> = std::iter::once(0).chain(self.probes.keys().copied()).collect();
         let within = spread(known.clone(), within);
         let beyond = spread([&known[..], &within].concat(), beyond);

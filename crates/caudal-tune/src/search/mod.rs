@@ -1,5 +1,6 @@
-//! The search for the highest load, or the fewest cores, of one system: a bisection whose oracle is a simulation. The steps of a plan
-//! narrow one search for each system, and explanations read what is known for certain. It simulates by `judge`.
+//! The search for the highest load, or the fewest cores, of one system: a bisection that asks a simulation whether a load passes. The plan makes
+//! one search for each system and narrows it in several steps; explanations read from it which loads passed or failed for certain.
+//! It simulates by `judge`.
 
 mod known;
 mod scale;
@@ -15,16 +16,16 @@ use crate::{Phase, Question};
 /// The precision that a search has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
-    /// Loads that are undecided after short replications go by their estimates.
+    /// For a load that is undecided after short replications, the estimate decides.
     Coarse,
     /// Loads that stay undecided count as failed.
     Full,
-    /// As fine as full precision; but loads that stay undecided go by their estimates: a line of reference that
-    /// is drawn too low would make the winner look too good.
+    /// As fine as full precision, but for a load that stays undecided, the estimate decides: if it counted as failed, the reference line would be
+    /// too low, and the winner would look too good.
     Reference,
 }
 
-/// The search for how far one system gets, with all that is known of it.
+/// The search for the highest hardness (load, or fewness of cores) that one system passes, with all that is known of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
     pub(crate) candidate: Candidate,
@@ -36,7 +37,7 @@ pub(crate) struct Search {
     pub(crate) simulated: u64,
     /// The requests that this took of the budget.
     pub(crate) charged: u64,
-    /// Did its share of the budget end before its bracket was narrow?
+    /// Whether its share of the budget ended before its bracket was narrow.
     pub(crate) exhausted: bool,
     pub(crate) failed: Option<String>,
 }
@@ -56,7 +57,7 @@ struct Answer {
     passed: bool,
     /// The requests of the budget that it took to find out.
     charged: u64,
-    /// Is it only for the end of the budget that it did not?
+    /// Whether it failed only because the budget ended.
     cut_short: bool,
 }
 
@@ -75,7 +76,7 @@ impl Search {
         }
     }
 
-    /// The same for another setting of the candidate: nothing is known but where to look.
+    /// A new search for another setting of the candidate. It takes over where to begin, and no results.
     pub(crate) fn restarted(&self, candidate: Candidate) -> Search {
         Search { candidate, bracket: Bracket::default(), probes: BTreeMap::new(), ..self.clone() }
     }
@@ -100,7 +101,7 @@ impl Search {
             self.bracket = Bracket::default();
             self.level = effort.level;
         }
-        // What was out of reach may no longer be.
+        // A hardness that was out of reach of the budget may be in reach now.
         if self.exhausted {
             self.bracket.fail = None;
         }
@@ -112,7 +113,7 @@ impl Search {
             &mut bracket,
             |pass| scale.width(pass, effort.level),
             |hardness| {
-                // Where relaxation takes too long for what is left, nothing can pass; easier is shorter.
+                // If the warm-up takes longer than the rest of the budget allows, this hardness can not pass; an easier one takes less.
                 let Some(answer) = self.ask(context, Effort { quota: left, ..effort }, hardness)? else {
                     exhausted = true;
                     return Ok(Some(false));
@@ -183,7 +184,7 @@ impl Search {
         context.stage_cost(&self.candidate, self.scale.spot(hardness), wanted)
     }
 
-    /// The experience from the place nearest to `hardness` where it was tried.
+    /// The experience from the probe whose hardness is nearest to `hardness`.
     fn experience(&self, context: &ProbeContext<'_>, hardness: u32) -> Experience {
         let nearest = self.probes.iter().min_by_key(|(at, _)| at.abs_diff(hardness));
         nearest.map_or(Experience::default(), |(_, probe)| context.experience(&self.candidate, probe))

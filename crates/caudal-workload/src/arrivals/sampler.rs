@@ -15,8 +15,8 @@ use super::profile::{Place, Profile};
 use crate::Demand;
 use crate::rng::{Purpose, Stream, stream, unit};
 
-/// After so many gaps the sum moves into the integer part, before it grows so large that an `f64` loses
-/// parts of a picosecond. Fixed, so that the sizes of the batches do not change the times.
+/// Gaps after which the sum moves into the integer part, before it grows so large that an `f64` loses
+/// parts of a picosecond. The number is fixed, so that the sizes of batches do not change the times.
 const REBASE: u32 = 256;
 
 /// A stream of arrival times, ascending (equal ones are possible).
@@ -59,7 +59,7 @@ enum Process {
     },
 }
 
-/// Where a stream is in a rate that follows a cycle.
+/// The position of a stream in a rate that follows a cycle.
 #[derive(Clone, Debug)]
 struct Cycles {
     profile: Arc<Profile>,
@@ -78,7 +78,7 @@ struct OnOff {
     /// Mean gap and mean duration of the busy and of the quiet state.
     busy: (f64, f64),
     quiet: (f64, f64),
-    /// How long the present state still lasts.
+    /// The time until the current state ends.
     left_ps: f64,
 }
 
@@ -119,7 +119,7 @@ impl ArrivalSampler {
         ArrivalSampler { rng, clock: Clock::default(), process }
     }
 
-    /// Multiplies service times by what they are at these arrivals, where that changes ([`super::Step::work`]).
+    /// Multiplies service times by the factors at these arrivals, if the factor changes over time ([`super::Step::work`]).
     #[inline]
     pub fn stretch(&self, arrivals_ps: &[u64], demands: &mut [Demand]) {
         let Process::Profile(Cycles { profile, since_ps, .. }) = &self.process else { return };

@@ -1,13 +1,13 @@
-//! The order in which the tasks of a graph can be done, each after those that it waits for. The reader of recorded graphs asks once for
-//! each request, and refuses a circle. Pure.
+//! The order in which the tasks of a graph can be done, each after the tasks that it waits for. The reader of recorded graphs calls [`in_order`]
+//! once for each request, and refuses a circle. Pure.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Task;
 
-/// `tasks` so that each comes after those that it waits for, otherwise as they stood; or some that wait for each other in a
-/// circle, beginning with the one that stands first.
+/// `tasks` in an order in which each comes after the tasks that it waits for, and otherwise in their own order. The error has the indices of
+/// tasks that wait for each other in a circle, beginning with the first of them.
 pub(crate) fn in_order(tasks: &[Task]) -> Result<Vec<Task>, Vec<usize>> {
     let mut after: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];
     let mut waits: Vec<usize> = tasks.iter().map(|task| task.before.len()).collect();
@@ -32,7 +32,7 @@ pub(crate) fn in_order(tasks: &[Task]) -> Result<Vec<Task>, Vec<usize>> {
     }
 }
 
-/// `tasks` by their new places.
+/// `tasks` in their new order, with the indices in them changed accordingly.
 fn moved(tasks: &[Task], order: &[u32]) -> Vec<Task> {
     let mut places = vec![0; tasks.len()];
     order.iter().enumerate().for_each(|(place, &task)| places[task as usize] = place as u32);
@@ -44,7 +44,7 @@ fn moved(tasks: &[Task], order: &[u32]) -> Vec<Task> {
     order.iter().map(moved).collect()
 }
 
-/// The circle of tasks that wait for each other, found by going from a task to one that it waits for until a task comes again.
+/// The circle of tasks that wait for each other. It is found by going from each task to one that it waits for, until a task comes twice.
 fn circle(tasks: &[Task], stuck: usize, waits: &[usize]) -> Vec<usize> {
     let mut path = vec![stuck];
     let mut seen = vec![None; tasks.len()];

@@ -1,5 +1,5 @@
 //! A time in each line of a text: of ping, of ioping, of logs, of `strace -T` and `ltrace -T`.
-//! Called by the recogniser where nothing else fits.
+//! The recogniser of formats asks it last, where no other format fits, and calls the reader once if lines have times. Pure.
 //!
 //! A time is a number and its unit (`time=0.045 ms`, `took 12ms`, `in 1m 12s`). Where lines have several, it is the one with the name that
 //! most lines have, or the first one. Lines that say something else of their time than the others (a total below the tests, a wait

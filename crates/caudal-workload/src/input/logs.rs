@@ -1,10 +1,10 @@
 //! Logs: times under keys, as in `latency_ms=3` (logfmt), and where HAProxy and web servers write them,
 //! and as fields of InfluxDB's line protocol.
-//! Called by the recogniser.
+//! The recogniser of formats asks whether a text has one of these forms, and calls the reader once if it has. Pure.
 //!
-//! A line is a list of keys and values. In a line of logfmt they stand there; in one of HAProxy or of a web server the places
-//! have names of their own, and what its format adds behind them has its number, or its key. Which key holds the times follows from
-//! its name, from units behind its values, or from what the user says.
+//! A line is a list of keys and values. A line of logfmt has keys; in a line of HAProxy or of a web server, the places of the format have names
+//! here, and further fields have their number or their key. The key of the times follows from its name, from units behind its values, or from
+//! the user's choice.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! Series as pandas prints them: an index, blanks and a value a line, and below them a name and a type.
-//! Called by the recogniser.
+//! The recogniser of formats asks whether a text has this form, and calls the reader once if it has. Pure.
 //!
 //! ```text
 //! count    4000.000000

@@ -1,7 +1,7 @@
 //! Tables and records that programs print for people, made into CSV: tables with borders or rules (psql, mysql, sqlite3, DuckDB,
 //! ClickHouse, Polars, Markdown), records whose fields stand below each other (`\x` of psql, `\G` of mysql, `.mode line` of sqlite3,
 //! `Vertical` of ClickHouse), and what databases say that each statement took.
-//! Called by the recogniser.
+//! The recogniser of formats asks whether a text has one of these forms, has it made into CSV once if so, and reads that as a table. Pure.
 //!
 //! Each becomes CSV whose rows are at the lines where they were, so that a mistake is pointed at where it is.
 

@@ -1,6 +1,6 @@
 //! Spans of traces: of OpenTelemetry (OTLP as JSON, one object or a line each, as the collector's file exporter writes it, and what
 //! its libraries print to a console), of Jaeger, of Zipkin, of Datadog.
-//! Called by the reader of JSON.
+//! The reader of JSON calls it once for a document of one of these forms. Pure.
 //!
 //! A span says what a part of a request took, and parts lie within each other. Where some are of a server, those are taken: they are
 //! whole requests; where none says what it is, those without a parent. A condition such as `--where name=query` or `--where kind=client` takes others.

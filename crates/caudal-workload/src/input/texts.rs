@@ -1,6 +1,6 @@
 //! Texts of tools that are known by what they print: those that hold no times of requests, with what to do instead, and those
 //! that hold times in a way of their own: `cyclictest -v`, the full log of sockperf.
-//! Called by the recogniser.
+//! The recogniser of formats asks whether a text has this form, and calls the reader once if it has. Pure.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
 //! Compilation of a file of recorded graphs into a service, whose service times are the work of the graphs.
-//! Called where a file turns out to hold graphs.
+//! Compilation of a spec calls it once for a file that turns out to hold graphs. Pure.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! Tables whose keys depend on one of them, such as `distribution = "…"`: which keys are allowed with it, and which are needed.
-//! The readers of specs of services and of arrivals use it.
+//! The readers of specs of services and of arrivals declare their tables by it, and ask it when a table is read. Pure.
 //!
 //! Serde's own tagged enums read the table into a buffer first, and an error then points at the whole
 //! table. Here every possible key is read in place, so that a wrong unit or an unknown key is reported at

@@ -22,11 +22,11 @@ const FILES: &[(&str, &[u8])] = &[
     ("data/nearest-20.csv", include_bytes!("../../../../data/nearest-20.csv")),
     ("data/black-scholes.csv", include_bytes!("../../../../data/black-scholes.csv")),
 ];
-/// None: this build leaves the measured service times out.
+/// No files: this build leaves the measured service times out.
 #[cfg(not(feature = "data"))]
 const FILES: &[(&str, &[u8])] = &[];
 const ROCKSDB_PATH: &str = "data/rocksdb-get-scan.csv";
-/// Makes scans of 517 gets, as measured, those of 50 gets that Q-Zilla's (HPCA 2020, section 6) are.
+/// The factor by which measured scans, of 517 gets, are shortened to scans of 50 gets as in Q-Zilla (HPCA 2020, section 6).
 const SHORT_SCANS: f64 = 0.0967;
 
 /// A workload with a name.
@@ -38,22 +38,22 @@ pub struct NamedWorkload {
     pub summary: &'static str,
     /// Where its numbers come from, in one sentence.
     pub source: &'static str,
-    /// How a file would spell it out, as the right-hand side of `service = …`.
+    /// Its definition in a file, as the right-hand side of `service = …`.
     pub definition: &'static str,
     recipe: fn() -> ServiceSpec,
 }
 
 impl NamedWorkload {
-    /// The spec that a file would have for the same workload. The measured ones are files that are built in,
-    /// so their path need not exist: compile them by [`NamedWorkload::compile`], or by name.
+    /// The spec that a file would have for the same workload. Measured workloads are files that are built in,
+    /// so their paths need not exist: compile them by [`NamedWorkload::compile`], or by name.
     pub fn spec(&self) -> ServiceSpec {
         (self.recipe)()
     }
 
-    /// Compiles it; no file is read.
+    /// Compiles the workload; no file is read.
     ///
     /// # Errors
-    /// Without the feature `data`, of the workloads that were measured. None otherwise; a test compiles them all.
+    /// If the workload was measured and this build lacks the feature `data`. There are no other errors; a test compiles all workloads.
     pub fn compile(&self) -> Result<Service, WorkloadError> {
         match self.spec() {
             ServiceSpec::File(spec) => {
@@ -72,7 +72,7 @@ impl NamedWorkload {
     }
 }
 
-/// All of them, in the order in which they are listed to users.
+/// All named workloads, in the order in which they are listed to users.
 pub fn named() -> &'static [NamedWorkload] {
     &NAMED
 }
@@ -320,7 +320,7 @@ fn measured(path: &str) -> ServiceSpec {
     ServiceSpec::File(FileSpec::new(path))
 }
 
-/// The rows of a file that the machine did not stall.
+/// The spec of a file of measured times, without the rows in which the machine stalled.
 fn unstalled(path: &str) -> ServiceSpec {
     let columns = Columns { filter: vec!["stall_ns=0".to_owned()], ..Columns::default() };
     ServiceSpec::File(FileSpec { columns, ..FileSpec::new(path) })

@@ -1,5 +1,5 @@
-//! What each command does with the store, and what it answers.
-//! Sessions call [`Call::retrieve`] for `get` and its like, which may stop in the middle, and [`Call::carry_out`] for all others.
+//! The commands: the effect of each on the store, and its answer. Sessions call [`Call::retrieve`] for each `get` and its like, which may stop in
+//! the middle, and [`Call::carry_out`] for each other command, on the worker that runs the request.
 
 use std::ops::ControlFlow;
 

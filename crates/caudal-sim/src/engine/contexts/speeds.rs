@@ -6,7 +6,7 @@ pub(super) trait Speeds {
     /// Do workers share cores?
     const SHARED: bool;
 
-    /// A worker of `core` goes from idle to busy or back; `true` if the others of its core change their speed.
+    /// A worker of `core` goes from idle to busy or back; `true` if the other workers of the core change their speed.
     fn set_busy(&mut self, core: u32, busy: bool) -> bool;
     /// Work that a context of `core` does in a unit of time.
     fn rate(&self, core: u32) -> f64;
@@ -45,16 +45,16 @@ impl Speeds for WholeCores {
 
 /// Contexts that share cores.
 pub(super) struct SharedSpeeds {
-    /// By active contexts: what a core does in all, of what it does with one; the first is for none.
+    /// By the number of active contexts, from 0: the work of the core, as a multiple of its work with one context.
     throughput: Box<[f64]>,
-    /// By active contexts: what each of them does.
+    /// By the number of active contexts, from 0: the work of each context, in the same unit.
     rates: Box<[f64]>,
-    /// By core: contexts that are at work.
+    /// By core: the number of active contexts.
     active: Box<[u32]>,
 }
 
 impl SharedSpeeds {
-    /// So many cores; `throughput` is by active contexts from 1 on.
+    /// The contexts of `cores`; `throughput` has the work of a core by its number of active contexts, from 1.
     pub(super) fn new(cores: u32, throughput: &[f64]) -> SharedSpeeds {
         let rate = |(at, total): (usize, &f64)| total / (at + 1) as f64;
         let rates = std::iter::once(0.0).chain(throughput.iter().enumerate().map(rate)).collect();

@@ -2,8 +2,8 @@
 //! calls it when a context becomes idle and at the end of each check. It changes the loop's state only.
 //!
 //! A check of another pool is a cache miss, and so is moving tasks from there. The thief waits for memory meanwhile: it holds its context but
-//! uses no part of its core, as a task does that finds its caches cold. Thieves walk as on cores (`general::balance`), with an event for each
-//! check. Checks during a time in which nothing else can happen are one step.
+//! uses no part of its core, like a task whose caches are cold. Thieves walk as on cores (`general::balance`), with an event for each
+//! check. Checks during a time in which nothing else can happen are skipped in one step.
 //!
 //! A thief takes only tasks that have not begun, and no more of them than its own pool has virtual contexts for. The victim's pool then admits
 //! as many requests that waited outside of it.
@@ -28,7 +28,7 @@ use crate::engine::kernel::walks::walk_order;
 struct Walk {
     number: u64,
     began_ps: u64,
-    /// The place that it checks, and the one before which it ends.
+    /// The place of the order that it checks now, and the place before which the walk ends.
     at: usize,
     end: usize,
     victim: usize,
@@ -37,12 +37,12 @@ struct Walk {
 /// The thieves of a run.
 pub(super) struct Thieves {
     policy: WorkStealing,
-    /// The order in which all walks go: every pool once.
+    /// The order in which all walks visit the pools, each pool once.
     order: Box<[u16]>,
     seed: u64,
-    /// By worker.
+    /// The walk of each worker.
     walks: Box<[Walk]>,
-    /// Until then, in ps, checks that find nothing are all that happens.
+    /// Time, in ps, before which nothing happens but checks that find nothing.
     quiet_ps: u64,
 }
 
@@ -76,8 +76,8 @@ impl Thieves {
         self.walks[worker].at = self.place_from(worker, pool, start).expect("there are several pools");
     }
 
-    /// `worker` of `pool` makes `checks` checks that find nothing, each of which takes `check_ps`, after the one that ends now; then it is at
-    /// the last of them. Returns the time, in ps, of the walks that end meanwhile.
+    /// Moves `worker` of `pool` on by `checks` checks that find nothing, each of which takes `check_ps`, after the check that ends now; it is at
+    /// the last of them afterwards. Returns the time, in ps, of the walks that end meanwhile.
     fn skip(&mut self, worker: usize, pool: usize, (now_ps, check_ps): (u64, u64), checks: u64) -> u64 {
         let a_walk = self.order.len() as u64 - 1;
         let walk = self.walks[worker];
@@ -123,7 +123,8 @@ impl<D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'_, D, M, O,
         self.site.schedule(worker, due_ps);
     }
 
-    /// A check has ended: tasks of its own pool come first, then what it has checked, then the next check.
+    /// A check has ended: the worker takes a task of its own pool if there is one, else steals from the pool that it has checked, else makes the
+    /// next check.
     pub(super) fn after_check(&mut self, worker: usize) {
         let pool = self.site.workers[worker].pool as usize;
         if self.site.has_waiting(pool) {
@@ -154,7 +155,7 @@ impl<D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'_, D, M, O,
         self.schedule_checks(worker, checks);
     }
 
-    /// Up to when, in ps, nothing but checks that find nothing can happen; now, if anything can be found.
+    /// The time, in ps, before which nothing can happen but checks that find nothing; now, if a check can find something.
     fn quiet_ps(&mut self) -> u64 {
         let now_ps = self.site.now_ps;
         let Some(thieves) = &mut self.thieves else { return now_ps };
@@ -192,7 +193,7 @@ impl<D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'_, D, M, O,
         self.site.schedule(worker, due_ps);
     }
 
-    /// The thief takes what is there by now; that may be nothing.
+    /// The thief takes the tasks that are there by now, which may be none.
     pub(super) fn after_steal(&mut self, worker: usize) {
         let pool = self.site.workers[worker].pool as usize;
         let Some(thieves) = &self.thieves else { return };
@@ -203,7 +204,7 @@ impl<D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'_, D, M, O,
         self.site.workers[worker].phase = Phase::Between;
         self.move_tasks((victim, pool), worker, amount);
         self.become_free(worker);
-        // Others of the pool take what the thief has left.
+        // Other workers of the pool take the tasks that the thief leaves.
         for mate in self.site.lanes[pool].first..self.site.lanes[pool].end {
             if self.site.workers[mate as usize].phase == Phase::Idle {
                 let now = Instant(self.site.now_ps);
@@ -218,14 +219,14 @@ impl<D: Discipline, M: Speeds, O: Sink, const LEVELS: u32> Contexts<'_, D, M, O,
         self.doors[pool].virtual_contexts - self.doors[pool].admitted
     }
 
-    /// Tasks of `pool` that have begun nowhere, and that a thief may take.
+    /// Tasks of `pool` that have not begun, and that a thief may take.
     fn unstarted(&self, pool: usize) -> u32 {
         let queue = &self.site.lanes[pool].queues[self.doors[pool].discipline.stealable_lane() as usize];
         let tasks = &self.site.tasks;
         queue.iter(tasks).filter(|&task| tasks[task].start_ps == NOT_YET).count() as u32
     }
 
-    /// The oldest `amount` of those go from one pool to the front of another, which is that of `worker`.
+    /// Moves the oldest `amount` of these tasks from one pool to the front of another, which is the pool of `worker`.
     fn move_tasks(&mut self, (from, to): (usize, usize), worker: usize, amount: u32) {
         if amount == 0 {
             return;

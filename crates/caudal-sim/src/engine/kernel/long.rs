@@ -1,5 +1,5 @@
-//! The number of cores that run long requests, over time: what others wait behind. The loops `step`, `lines` and `stealing` tell it of
-//! each start and end of a long request, and the accounts read it.
+//! The number of cores that run long requests, over time: other requests wait behind these. The loops `step`, `lines` and `stealing` tell it of
+//! each start and end of a long request, and the accounts read it at each mark of a run.
 
 /// How many of some cores run long requests, and the integral of that over time.
 ///

@@ -1,5 +1,5 @@
-//! The short cuts of the engine, each of which simulates some systems faster than the general loop and changes nothing of what comes out:
-//! [`ShortCut`](crate::engine::ShortCut) names them, [`Route`](crate::engine::Route) says who takes which.
+//! The short cuts of the engine. Each simulates some systems faster than the general loop, with the same results.
+//! [`ShortCut`](crate::engine::ShortCut) names them, [`Route`](crate::engine::Route) chooses one for a run, and the engine calls it once.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -8,8 +8,8 @@
 //! | `rings` | for the general loop: processor sharing by leaps |
 //! | `lines` | for the general loop: first come first served |
 //!
-//! Lanes of whole cores take the loop of `contexts` beside this folder. Any of these may be left out: the others, and the general loop, come
-//! to the same results (`tests/all/short_cuts.rs`).
+//! Lanes of whole cores take the loop of `contexts` beside this folder. Any short cut may be left out: the others and the general loop give
+//! the same results (`tests/all/short_cuts.rs`).
 
 pub(in crate::engine) mod central;
 pub(in crate::engine) mod lines;

@@ -1,9 +1,8 @@
-//! Histograms: counts of values within bounds, as tools print them. Every reader of buckets fills a [`Bins`], and [`Bins`] turns them
-//! into values in the end. Pure.
+//! Histograms: counts of values within bounds, as tools print them. Every reader of buckets fills a [`Bins`] while it reads a file, and calls
+//! [`Bins::finish`] in the end, which makes values of the buckets. Pure.
 //!
-//! Where a value lies within its bucket is not in the file. Values are spread evenly there, or, where the file says the sum
-//! of all, so that their mean is the right one. What remains unknown is said as an interval
-//! ([`Finding::Coarse`](crate::Finding)).
+//! A file does not say where in its bucket a value lies. Values are spread evenly there. If the file has the sum of all values, they are
+//! spread so that their mean is right. An interval tells the user how much remains unknown ([`Finding::Coarse`](crate::Finding)).
 
 mod prometheus;
 mod ranges;
@@ -20,7 +19,7 @@ use crate::LONGEST_PS;
 use crate::error::{Answer, Ask, AskKey, RowProblem, WorkloadError};
 use crate::input::Bucket;
 
-/// Between which times values lie: from `low_ps` on, below `high_ps` if there is an end.
+/// The bounds of a bucket: values are at least `low_ps`, and below `high_ps` if there is an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edges {
     pub(super) low_ps: u64,
@@ -37,12 +36,12 @@ pub(super) struct Bins {
 struct Class {
     name: String,
     bins: Vec<(Edges, u64)>,
-    /// The last upper bound of a cumulative histogram, and how many values are up to it.
+    /// The last upper bound of a cumulative histogram, and the number of values up to it.
     up_to: (u64, u64),
     sum_ps: Option<f64>,
 }
 
-/// How much longer than its lower bound the last bucket is, if it has no upper one.
+/// The upper bound of the last bucket as a multiple of its lower bound, if the file has no upper bound.
 const ENDLESS: u64 = 2;
 
 impl Bins {
@@ -90,7 +89,7 @@ impl Bins {
         Ok(())
     }
 
-    /// Adds what a cumulative histogram says: so many values take up to `upper_ps`, or any time at all.
+    /// Adds a row of a cumulative histogram: the number of values up to `upper_ps`, or of all values if that is none.
     pub(super) fn add_up_to(
         &mut self,
         class: &str,
@@ -107,14 +106,14 @@ impl Bins {
         if upper_ps.is_some_and(|upper_ps| upper_ps <= last_ps && !found.bins.is_empty()) {
             return Err(RowProblem::Format("the bounds must increase".to_owned()));
         }
-        // Bounds belong to the bucket below them.
+        // A value at a bound belongs to the bucket below the bound.
         let low_ps = if found.bins.is_empty() { 0 } else { last_ps + 1 };
         found.bins.push((Edges { low_ps, high_ps: upper_ps.map(|upper_ps| upper_ps + 1) }, more));
         found.up_to = (upper_ps.unwrap_or(last_ps), count);
         Ok(())
     }
 
-    /// Says the sum of a class's values.
+    /// Keeps the sum of a class's values, which the file says.
     pub(super) fn set_sum(&mut self, class: &str, sum_ps: f64) {
         if let Ok(class) = self.class(class) {
             class.sum_ps = Some(sum_ps).filter(|sum_ps| sum_ps.is_finite() && *sum_ps > 0.0);
@@ -191,7 +190,7 @@ impl Class {
         }))
     }
 
-    /// Ends the last bucket where the sum of all values says.
+    /// Moves the upper bound of the last bucket so that the values have the sum that the file says.
     fn stretch_last(&self, edges: &mut [(u64, u64)], counts: &[u64]) {
         let Some(sum_ps) = self.sum_ps else { return };
         let (last, others) = (edges.len() - 1, &edges[..edges.len() - 1]);
@@ -207,7 +206,7 @@ impl Class {
     }
 }
 
-/// Where in their buckets values lie on average, 0 to 1, if they sum up to `sum_ps`.
+/// The mean place of values in their buckets, from 0 at the lower bound to 1 at the upper one, if they sum up to `sum_ps`.
 fn spread(edges: &[(u64, u64)], counts: &[u64], sum_ps: Option<f64>) -> Option<f64> {
     let of = |value: &dyn Fn(&(u64, u64)) -> f64| -> f64 {
         edges.iter().zip(counts).map(|(edges, count)| *count as f64 * value(edges)).sum()
@@ -218,7 +217,7 @@ fn spread(edges: &[(u64, u64)], counts: &[u64], sum_ps: Option<f64>) -> Option<f
     (0.0..=1.0).contains(&at).then_some(at)
 }
 
-/// The part of a bucket in which evenly spread values have their mean so far from its lower end.
+/// The part of a bucket in which evenly spread values have their mean at the place `at`, 0 to 1.
 fn within(low_ps: u64, high_ps: u64, at: f64) -> (u64, u64) {
     let width = (high_ps - low_ps) as f64;
     if at <= 0.5 {
@@ -228,7 +227,7 @@ fn within(low_ps: u64, high_ps: u64, at: f64) -> (u64, u64) {
     }
 }
 
-/// Asks which of several histograms is meant.
+/// The error that asks the user which of several histograms to take.
 pub(super) fn which_one(place: &Place<'_>, names: &[(String, u64)]) -> WorkloadError {
     let answer = |(name, count): &(String, u64)| Answer {
         key: AskKey::Column,

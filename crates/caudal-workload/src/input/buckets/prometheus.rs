@@ -1,5 +1,5 @@
 //! Histograms and summaries of Prometheus: a scrape in its text format, or the answer to a query as JSON.
-//! Called by the recogniser and by the reader of JSON.
+//! The recogniser of formats calls it once for a scrape, and the reader of JSON once for the answer to a query. Pure.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
 //! Buckets as lines of text: of bpftrace, of bcc's tools, of sysbench, of db_bench, of anything that writes `320ns..384ns => 1`.
-//! Called by the recogniser.
+//! The recogniser of formats asks whether a text has this form, and calls the reader once if it has. Pure.
 
 use std::path::Path;
 

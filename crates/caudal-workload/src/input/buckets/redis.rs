@@ -1,6 +1,6 @@
 //! Replies of redis to `LATENCY HISTOGRAM`: cumulative counts up to bounds in microseconds, a command each; and to `INFO latencystats`:
 //! percentiles of each command.
-//! Called by the recogniser.
+//! The recogniser of formats asks whether a text has this form, and calls the reader once if it has. Pure.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The summary that YCSB prints at the end of a run: a histogram an operation, or percentiles.
-//! Called by the recogniser.
+//! The summary that YCSB prints at the end of a run: a histogram of each operation, or percentiles. The recogniser of formats calls
+//! [`holds_measurements`] for a text, and [`read_measurements`] if it is such a summary. Pure.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Encoded HdrHistograms: of all versions of the format (V0, V1, V2), plain or compressed, of integers or of doubles.
-//! Called by the reader of interval logs.
+//! Encoded HdrHistograms: of all versions of the format (V0, V1, V2), plain or compressed, of integers or of doubles. The reader of interval logs
+//! calls [`decode`] for each line. Pure.
 //!
 //! The crate `hdrhistogram` reads V2 alone. The layouts are those of the reference implementation in Java
 //! (`AbstractHistogram.decodeFromByteBuffer`, `DoubleHistogram`):
@@ -13,13 +13,13 @@
 //! compressed: cookie, length u32, then zlib of the above
 //! ```
 //!
-//! A count's index says which values it is of: 2^k of them for each unit of the sub-bucket, as everywhere in HdrHistogram.
+//! The index of a count says which values it counts: a sub-bucket of bucket k holds 2^k values, as everywhere in HdrHistogram.
 
 use std::io::Read as _;
 
 use flate2::read::ZlibDecoder;
 
-/// Counts of values, and between which values each lies, in the histogram's own unit.
+/// Counts of values with the bounds of each, in the histogram's own unit.
 #[derive(Debug, PartialEq)]
 pub(super) struct Decoded {
     /// Lowest and highest equivalent value, and the count.
@@ -28,7 +28,7 @@ pub(super) struct Decoded {
     pub(super) is_double: bool,
 }
 
-/// An encoded histogram is not longer than this, once unpacked.
+/// Most bytes of an encoded histogram after it is uncompressed.
 const BYTES_MAX: u64 = 64 << 20;
 /// The largest number of counts that a histogram has: five digits over all of 63 bits.
 const COUNTS_MAX: usize = 1 << 25;
@@ -36,7 +36,7 @@ const COUNTS_MAX: usize = 1 << 25;
 /// Decodes a histogram.
 ///
 /// # Errors
-/// What is wrong with the bytes, in words.
+/// The fault of the bytes, in words.
 pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, String> {
     let mut bytes = Bytes(bytes);
     let cookie = bytes.u32()?;
@@ -100,7 +100,7 @@ impl Bytes<'_> {
     }
 }
 
-/// Index and count of what is not 0.
+/// Index and count of each count that is not 0.
 type Counts = Vec<(usize, u64)>;
 
 /// Counts of 2, 4 or 8 bytes, as the cookie says.

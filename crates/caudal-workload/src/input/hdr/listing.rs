@@ -1,9 +1,9 @@
 //! Percentile listings: `Value Percentile TotalCount 1/(1-Percentile)`, of HdrHistogram (`.hgrm`), aeron, wrk2.
-//! Called by the recogniser.
+//! The recogniser of formats asks whether a text has this form, and calls the reader once if it has. Pure.
 //!
-//! A row is the first value up to which there are enough for its percentile. What its count has beyond that are values
-//! like it; the others, between this row and the one before, are taken as spread evenly, or as like it where those are
-//! fewer: then values repeat. So the mean is near the file's own, which is compared.
+//! A row has the first value up to which there are enough values for its percentile. Values that its count has beyond that are
+//! equal to it. The other values between this row and the one before are taken as spread evenly, or as equal to it if these are
+//! fewer, because values repeat then. So the mean is near the mean that the file states, with which it is compared.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Interval logs of HdrHistogram: `[Tag=name,]start,length,max,histogram` a line.
-//! Called by the recogniser.
+//! Interval logs of HdrHistogram: each line is `[Tag=name,]start,length,max,histogram`. The recogniser of formats calls [`holds_intervals`] for each
+//! text that may be one, and [`read_log`] for the texts that are. Pure.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,8 @@ use crate::input::plausible::Plausible;
 use crate::input::unit::Unit;
 use crate::input::{Columns, Data, Histogram, Number, Place, Read, Taken, number::Style, text};
 
-/// Is this a log? A line ends in an encoded histogram, which begin with the same letters, or says that it is one.
+/// Is this a log? It is if one of the first lines ends in an encoded histogram, all of which begin with the same letters, or is the header of
+/// such logs.
 pub(in crate::input) fn holds_intervals<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
     lines.take(200).any(|line| {
         let last = line.rsplit(|&byte| byte == b',').next().unwrap_or_default();
@@ -25,11 +26,11 @@ pub(in crate::input) fn holds_intervals<'a>(lines: impl Iterator<Item = &'a [u8]
     })
 }
 
-/// The beginning of a tag whose values are latencies, as `caudal load` writes it. A latency holds the waiting as well, so nobody can plan with
-/// it as if it were a service time: such logs are refused.
+/// The beginning of a tag whose values are latencies, as `caudal load` writes it. A latency includes waiting, and so is no service time to plan
+/// with: such logs are refused.
 pub const LATENCY_TAG: &str = "latency:";
 
-/// Values of one tag: lowest and highest equivalent value by its bits, so that they are sorted, and the count.
+/// The values of one tag: the lowest and the highest equivalent value, as the bits of the numbers so that they are sorted, with the count.
 type Tag = BTreeMap<(u64, u64), u64>;
 
 /// Reads an interval log: all intervals of a tag together are one class; those without a tag are `all`.
@@ -135,7 +136,7 @@ impl Log {
     }
 }
 
-/// The unit of the values: integers are nanoseconds by custom, if they can be.
+/// The unit of the values: integers are taken for nanoseconds, as is usual, if that is plausible.
 fn unit(
     tags: &[(String, Tag)],
     is_double: bool,
@@ -170,7 +171,7 @@ fn histogram(name: &str, counts: &Tag, unit: Unit, place: &Place<'_>) -> Result<
         // A recorded 0 is "less than one unit": the shortest time there is.
         let (low_ps, high_ps) = (in_ps(low)?.max(1), in_ps(high)?.max(1));
         match buckets.last_mut() {
-            // Intervals of other digits have other buckets, which may overlap: what begins within one belongs to it.
+            // Histograms with other precisions have other buckets, which may overlap: a bucket that begins within another is added to that one.
             Some(last) if low_ps <= last.high_ps => {
                 last.high_ps = last.high_ps.max(high_ps);
                 last.count += count;

@@ -1,4 +1,4 @@
-//! HdrHistogram: interval logs and percentile listings.
+//! HdrHistogram: interval logs and percentile listings, a file each, which the recogniser of formats calls.
 
 mod decode;
 mod listing;

@@ -1,5 +1,5 @@
-//! The candidates in a JSON value: everything that may be the times that are meant, each with its path. `choosing` asks once for each
-//! document and chooses among them. Pure.
+//! The candidates in a JSON value: all lists and objects that may hold the times, each with its path. `choosing` calls [`candidates`] once
+//! for each document and chooses one of them. Pure.
 
 use serde_json::Value;
 
@@ -7,21 +7,21 @@ use super::families::families;
 use super::keys::time_keys;
 use super::values::{Known, as_time, listed_percentiles, name_of, statistics_of};
 
-/// Something in a JSON value that may be what is meant.
+/// A part of a JSON value that may hold the times.
 pub(super) struct Candidate<'a> {
-    /// Where it is: `result.latency.percentiles`.
+    /// Its path: `result.latency.percentiles`.
     pub(super) path: String,
-    /// The name of the nearest object of an array around it: those of one path are classes.
+    /// The name of the nearest object around it that is in an array. Candidates with the same path and different names are classes.
     pub(super) class: Option<&'a str>,
     /// The objects around it, the innermost first.
     pub(super) around: Vec<&'a Value>,
     pub(super) times: Times<'a>,
 }
 
-/// How it holds times.
+/// The form in which a candidate holds times.
 pub(super) enum Times<'a> {
     Numbers(&'a [Value]),
-    /// Objects, and where in each of them its time is.
+    /// Objects, and the path of the time in each of them.
     Objects(Vec<&'a Value>, Vec<String>),
     Percentiles(Vec<Known<'a>>),
 }
@@ -58,7 +58,7 @@ pub(super) fn candidates<'a>(
             let of_families = families(map, path);
             let several = of_families.len() > 1;
             for (family, points) in of_families {
-                // A family without a name of its own is called as the first of its keys.
+                // A family without a name gets the name of its first key.
                 let name = if family.is_empty() { points[0].2.clone() } else { family };
                 let path = if several { inner(&name) } else { path.to_owned() };
                 found.push(Candidate {
@@ -70,7 +70,7 @@ pub(super) fn candidates<'a>(
             }
             let before = found.len();
             map.iter().for_each(|(key, value)| candidates(value, &inner(key), class, &around, found));
-            // What stands beside `percentiles: { … }` is said of the same times.
+            // Statistics beside `percentiles: { … }` are of the same times.
             let stated = statistics_of(map, "");
             for Candidate { path, times, .. } in &mut found[before..] {
                 let key = path.rsplit('.').next().unwrap_or(path).to_lowercase();

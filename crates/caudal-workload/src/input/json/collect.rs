@@ -1,5 +1,5 @@
-//! The collection of times and percentiles while JSON is read, and what they are taken for in the end. `lines`, `choosing` and `writers`
-//! add what they find and finish it once. It keeps the times in memory.
+//! The collection of times and percentiles while JSON is read, and the decision about their unit and their classes in the end. `lines`,
+//! `choosing` and `writers` add each time that they find, and finish the collection once for each file. It keeps the times in memory.
 
 use serde_json::Value;
 
@@ -12,14 +12,14 @@ use crate::input::plausible::{Plausible, unit_of};
 use crate::input::unit::Unit;
 use crate::input::{Columns, Data, Place, Read, Taken, Trace, time_ps};
 
-/// Values that are being collected, and what they show of their unit.
+/// Values that are being collected, and what is known about their unit so far.
 #[derive(Default)]
 pub(super) struct Collect {
     pub(super) trace: Trace,
     pub(super) unit: Option<(Unit, &'static str)>,
     pub(super) plausible: Plausible,
     pub(super) line: Option<u64>,
-    /// One of the last digit of the finest time.
+    /// The value of the last digit of the time with the most digits.
     pub(super) step_ps: Option<u64>,
 }
 
@@ -35,7 +35,7 @@ impl Collect {
                 self.plausible.see(&number, text.as_bytes());
             }
             let ps = match time_ps(&number, text.as_bytes(), self.unit.map_or(Unit::Ns, |(unit, _)| unit)) {
-                // Its unit will be asked for: it has fractions.
+                // A time with fractions and without a unit: in the end an error asks for the unit.
                 Err(RowProblem::TooShort(_)) if self.unit.is_none() && number.unit.is_none() => 1,
                 ps => ps?,
             };
@@ -79,7 +79,7 @@ impl Collect {
     }
 }
 
-/// The key that all objects have as a class: the one that is wanted, or one with few names.
+/// The key that holds the class of each object: the one that the user names, or one with few different values.
 ///
 /// # Errors
 /// If none of them has the key that is wanted.
@@ -164,7 +164,7 @@ fn percentiles_of(
         let ps = number.ps(in_unit).filter(|&ps| ps <= u128::from(crate::LONGEST_PS));
         let ps = ps.ok_or_else(|| place.whole(format!("`{key}` is longer than an hour")))? as u64;
         match statistic {
-            // Shares, 0 to 1, but not the names of the ends.
+            // Percentiles as shares, 0 to 1; `min` and `max` are none.
             Statistic::Percentile(percentile) if percentile <= 1.0 => points.push((percentile * scale, ps)),
             Statistic::Percentile(percentile) => points.push((percentile, ps)),
             moment => stated.set(moment, ps),

@@ -1,5 +1,6 @@
 //! JSON with an object a line, read line by line, however many there are.
-//! Called by the reader of JSON, and by the recogniser for lines that carry messages.
+//! The reader of JSON calls it once for an input with an object in each line, and the recogniser of formats for lines that carry messages. It reads
+//! the input's source.
 
 use std::io::BufRead;
 

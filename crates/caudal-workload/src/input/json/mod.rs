@@ -1,5 +1,5 @@
 //! JSON of tools: arrays of times, objects with a time each, percentiles, histograms.
-//! Called by the recogniser for input that begins as JSON does.
+//! The recogniser of formats calls [`read_json`] once for an input that begins as JSON does. It reads the input's source.
 //!
 //! Known writers come first: hyperfine, pyperf, pytest-benchmark, fio, criterion, k6, vegeta, ghz, Prometheus. In anything
 //! else, every array of numbers, every array of objects with a time, and every object of percentiles may be what is meant: if

@@ -1,4 +1,4 @@
-//! memtier's cumulative percents, a class an operation. Called by the reader of reports where it finds the heading.
+//! memtier's cumulative percentages, with a class for each operation. The reader of reports calls it once, when it finds their heading. Pure.
 
 use crate::error::WorkloadError;
 use crate::input::number::{Number, Style};

@@ -1,13 +1,13 @@
-//! The statistics of a report that stand in rows below their names, in drawn tables and in averages of their own. The reader of reports
-//! calls it for a whole text, before it goes through the lines. Pure.
+//! The statistics of a report that stand in rows below their names, in drawn tables, or as averages in a line of their own. The reader of
+//! reports calls these functions once for a whole text, before it goes through the lines. Pure.
 
 use super::lines::Point;
 use crate::input::number::{Number, Style};
 use crate::input::percentiles::Statistic;
 use crate::input::unit::Unit;
 
-/// Percentiles in a row below their names: `P50 P99` of plow, netperf's `-o`, RDMA's perftest; and in rows of several columns, as nodetool has
-/// them. Where the names are the first line, the text is a table and read as that.
+/// Percentiles in a row below their names, as plow (`P50 P99`), netperf with `-o` and RDMA's perftest print them, and in rows of several columns,
+/// as nodetool prints them. If the names are the first line of the text, it is a table, and another file reads it.
 pub(super) fn in_rows(lines: &[&str]) -> Vec<(usize, Point)> {
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate().skip_while(|(_, line)| is_comment(line)).skip(1) {
@@ -25,7 +25,7 @@ pub(super) fn in_rows(lines: &[&str]) -> Vec<(usize, Point)> {
         let is_inner = |(name, statistic): (&&str, &Option<Statistic>)| {
             matches!(statistic, Some(Statistic::Percentile(_))) && name.contains(|l: char| l.is_ascii_digit())
         };
-        // A row of values is none of names, though shares stand in it.
+        // A row of values is no row of names, even if there are shares in it.
         let is_value = |name: &str| Number::parse(name.as_bytes(), Style::POINT).is_ok();
         let has_values = names.iter().any(|name| name.contains(['=', ':']) || is_value(name));
         if has_values || names.iter().zip(&statistics).filter(|&pair| is_inner(pair)).count() < 2 {
@@ -37,11 +37,11 @@ pub(super) fn in_rows(lines: &[&str]) -> Vec<(usize, Point)> {
                 true => line.split(',').map(str::trim).collect(),
                 false => line.split_whitespace().collect(),
             };
-            // What has no name stands in front, such as a size.
+            // Values without a name, such as a size, stand in front.
             let Some(extra) = values.len().checked_sub(names.len()).filter(|extra| *extra <= 2) else {
                 break;
             };
-            // Rows below each other are runs, each with its name in front.
+            // Several rows below each other are several runs, each with its name in front.
             let is_run = extra > 0 || has_several && statistics[0].is_none();
             let family = if is_run { values[0] } else { "" };
             let of = |(name, (statistic, value)): (&&str, (&Option<Statistic>, &&str))| {
@@ -58,12 +58,12 @@ pub(super) fn in_rows(lines: &[&str]) -> Vec<(usize, Point)> {
     found
 }
 
-/// Is this line blank, or a comment above a table?
+/// Whether the line is blank, or a comment above a table.
 fn is_comment(line: &str) -> bool {
     line.trim().is_empty() || line.trim_start().starts_with('#') && !line.contains("percentile")
 }
 
-/// Rows such as `99%   36365.00   740.60`, and `Max`, below the names of what was measured; perhaps with units below these.
+/// Rows such as `99%   36365.00   740.60`, and `Max`, below the names of the measured quantities, perhaps with a row of units between them.
 fn of_columns(names: &[&str], rows: Vec<(usize, &&str)>) -> Vec<(usize, Point)> {
     let mut found = Vec::new();
     let mut unit = None;
@@ -88,11 +88,11 @@ fn of_columns(names: &[&str], rows: Vec<(usize, &&str)>) -> Vec<(usize, Point)> 
             found.extend(point.map(|point| (row, point)));
         }
     }
-    // A column of zeros was not measured.
+    // A column with only zeros was not measured.
     let is_measured = |family: &str| {
         found.iter().any(|(_, point): &(usize, Point)| point.family == family && !point.number.is_zero())
     };
-    // Beside latencies stand sizes and counts.
+    // Other columns have sizes and counts.
     let is_time = |name: &str| name.contains("Latency");
     let has_times = names.iter().any(|name| is_time(name));
     let is_wanted = |name: &&&str| is_measured(name) && (is_time(name) || !has_times);
@@ -101,7 +101,7 @@ fn of_columns(names: &[&str], rows: Vec<(usize, &&str)>) -> Vec<(usize, Point)> 
     found
 }
 
-/// The cells of a row: between commas, else between at least two blanks or tabs; single words where there are no others.
+/// The cells of a row: split at commas if there are any, else at two or more blanks or at tabs if there are any, else at each blank.
 fn cells_of(line: &str) -> Vec<&str> {
     if line.contains(',') {
         return line.split(',').map(str::trim).collect();
@@ -113,7 +113,7 @@ fn cells_of(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The row of latencies in a table that is drawn, as autocannon's is: `│ Latency │ 14 ms │ 223 ms │` below `│ Stat │ 2.5% │ 50% │`.
+/// The row of latencies in a drawn table such as autocannon's: `│ Latency │ 14 ms │ 223 ms │` below `│ Stat │ 2.5% │ 50% │`.
 pub(super) fn drawn(lines: &[&str]) -> Vec<(usize, Point)> {
     let cells = |line: &str| -> Vec<String> {
         let inner = line.trim().trim_matches('│');
@@ -130,8 +130,8 @@ pub(super) fn drawn(lines: &[&str]) -> Vec<(usize, Point)> {
     names.iter().zip(&values).filter_map(point).collect()
 }
 
-/// Averages that tools state in places of their own: wrk and bombardier (`Thread Stats   Avg      Stdev     Max`), sockperf, and ab (`Time per request:
-/// 1.204 [ms] (mean)`).
+/// Averages that tools print apart from percentiles: wrk and bombardier (`Thread Stats   Avg      Stdev     Max`), sockperf, and ab (`Time per
+/// request: 1.204 [ms] (mean)`).
 pub(super) fn averages(lines: &[&str]) -> Vec<(usize, Point)> {
     let mut found = Vec::new();
     let mut is_table = false;

@@ -1,5 +1,5 @@
-//! The content of a table's rows: values, buckets, percentiles or points. The reader adds one row after the other, and `finish` takes the
-//! content when there are no more. It keeps the values in memory.
+//! The content of a table's rows: values, buckets, percentiles or points. The reader of tables adds each row as it reads it, and `finish.rs` takes
+//! the content after the last row. It keeps the values in memory.
 
 use super::fields::{count, interval, is_endless, share};
 use super::layout::{Layout, Shape, named};
@@ -22,7 +22,7 @@ pub(super) struct Content {
     pub(super) bins: Bins,
     pub(super) percentiles: Vec<Percentiles>,
     pub(super) plausible: Plausible,
-    /// Times of 0, of which there is none.
+    /// The number of times of 0, which are left out because no request takes no time.
     pub(super) zeros: u64,
     /// The most decimals of a time.
     pub(super) decimals: u32,
@@ -30,15 +30,15 @@ pub(super) struct Content {
     pub(super) runs: f64,
     /// The status of the first request that failed.
     pub(super) first_failure: Option<String>,
-    /// Points of distributions: a class, the value and its share.
+    /// Points of distributions: the class, the value and its share.
     pub(super) points: Vec<(String, u64, u64, f64)>,
-    /// Bounds of buckets: a class, the bound and how many.
+    /// Bounds of buckets: the class, the bound and the count.
     pub(super) edges: Vec<(String, u64, u64)>,
-    /// Rows of percentiles, by what tells them apart.
+    /// The names of rows of percentiles, by which rows are told apart.
     pub(super) rows: Vec<String>,
-    /// Rows of percentiles that are of no times.
+    /// The number of rows with percentiles of something else than times.
     pub(super) no_times: u64,
-    /// Values of rows that are called totals or the like, and how.
+    /// Rows that are called totals or the like: the value's number, and the name.
     pub(super) sums: Vec<(usize, String)>,
     pub(super) weighted_sum: f64,
 }
@@ -78,7 +78,7 @@ impl Content {
                     * Number::parse(record.get(layout.value), layout.style)
                         .map_or(0.0, |number| number.value());
                 self.weights.push(share);
-                // A bucket at 0 that is empty holds no time of 0.
+                // An empty bucket at 0 does not mean that there is a time of 0.
                 if share == 0.0 {
                     self.zeros = zeros;
                 }
@@ -152,14 +152,14 @@ impl Content {
             .map_err(|problem| (layout.class.unwrap_or(layout.value), problem))
     }
 
-    /// The time in a field, and what it says of the unit.
+    /// The time in a field; keeps what the field shows about the unit.
     #[inline]
     pub(super) fn time(&mut self, field: &[u8], layout: &Layout) -> Result<(Number, u64), RowProblem> {
         let number = Number::parse(field, layout.style)?;
         Ok((number, self.time_of(number, field, layout)?))
     }
 
-    /// The time that a number is, and what it says of the unit.
+    /// The time that a number stands for; keeps what the number shows about the unit.
     #[inline]
     pub(super) fn time_of(
         &mut self,
@@ -174,7 +174,7 @@ impl Content {
             self.plausible.see(&number, field);
         }
         match time_ps(&number, field, unit) {
-            // Its unit will be asked for: it has fractions.
+            // A time with fractions and without a unit: in the end an error asks for the unit.
             Err(RowProblem::TooShort(_)) if layout.unit.is_none() && number.unit.is_none() => Ok(1),
             ps => ps,
         }
@@ -268,7 +268,7 @@ impl Content {
             )))
         })?;
         let count = count(record.get(weight)).map_err(|problem| (weight, problem))?;
-        // pandas lowers the first bound a little, so that the least value is within: that may be below 0.
+        // pandas lowers the first bound a little, so that the smallest value lies within; the bound may be below 0.
         let low_ps = match low.field.starts_with(b"-") {
             true => 0,
             false => self.time(low.field, layout).map_err(of_value)?.1 + u64::from(!low.belongs),
@@ -289,7 +289,7 @@ impl Content {
         count_column: Option<usize>,
     ) -> Result<(), FieldProblem> {
         let class = layout.class.map_or_else(|| "all".to_owned(), |class| text(record.get(class)));
-        // The name of a row may say its unit: that of tokens has none of time.
+        // The name of a row may say its unit; a row of tokens, for example, has no unit of time.
         let of_row = layout.rows_by.and_then(|at| row_unit(record.get(at)));
         if of_row == Some(Said::Unknown) {
             self.no_times += 1;

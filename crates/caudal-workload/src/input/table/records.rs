@@ -1,5 +1,5 @@
-//! The rows of a table as they come, each with its line; and the line itself, for as long as it may be wrong.
-//! Readers of tables and the sample at their beginning use it.
+//! The rows of a table, one after the other, each with the number of its line, and the text of the line for errors. The sample of a table takes its
+//! first rows, and the readers of tables take all of them, once. It reads the source of the input.
 
 use std::io::{self, BufRead, BufReader, Read};
 

@@ -1,5 +1,5 @@
-//! The beginning of a table: what separates its fields, whether it has a header, how it writes numbers. The recogniser takes the sample
-//! of an input, and the finder of columns decides by it. Pure.
+//! The beginning of a table: the separator of its fields, its header, and the way in which it writes numbers. The recogniser of formats takes
+//! one sample of an input that may be a table; the finder of columns and of distributions decides by it. Pure.
 
 use csv::ByteRecord;
 
@@ -29,8 +29,8 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// Looks at what `source` begins with; `None` if that holds no row. `decimal` is what stands before decimals, if the user
-    /// says it.
+    /// The sample of `source`; `None` if its beginning has no row. `decimal` is the decimal separator, if the user
+    /// names one.
     pub(crate) fn of(source: &Source, decimal: Option<char>) -> Option<Sample> {
         let mut head: Vec<u8> = Vec::new();
         for line in source.head_lines() {
@@ -41,7 +41,8 @@ impl Sample {
         let fits = |separator: &Separator| {
             above.as_ref().is_some_and(|names| names.len() == common_width(&rows(&head, *separator).0))
         };
-        // Where the names stand above, what gives as many columns separates them: agents of users have semicolons.
+        // If the names stand above, the separator is the one that gives as many columns as there are names. Fields may contain others: user agents
+        // have semicolons.
         let separator = [Separator::Byte(b'\t'), Separator::Blanks]
             .into_iter()
             .find(fits)
@@ -100,14 +101,14 @@ impl Sample {
             && fields.all(|field| styles.iter().any(|style| Number::parse(field, *style).is_ok()))
     }
 
-    /// How the numbers of a column are written: `Err` with a field that may be read in two ways.
+    /// The style in which the numbers of a column are written; `Err` with a field that can be read in two ways.
     pub(crate) fn style(&self, index: usize) -> Result<Style, String> {
         let with_commas: Vec<&[u8]> = self.column(index).filter(|field| field.contains(&b',')).collect();
         let Some(first) = with_commas.first() else { return Ok(Style::POINT) };
         let mut proof = with_commas.iter().filter_map(|field| proven(field));
         match proof.next() {
             Some(style) => Ok(style),
-            // Who separates columns by semicolons needs the comma for decimals.
+            // Where semicolons separate columns, commas are decimal separators.
             None if self.separator == Separator::Byte(b';') => Ok(Style::COMMA),
             None => Err(crate::input::text(first)),
         }
@@ -132,13 +133,13 @@ fn width(row: &ByteRecord) -> usize {
     row.iter().rposition(|field| !field.is_empty()).map_or(0, |last| last + 1)
 }
 
-/// Is this row one wider than the header, and does it begin with its number?
+/// Whether this row has at least `width` fields and begins with its number, for which a header such as R's has no name.
 fn width_of_index(row: &ByteRecord, width: usize) -> bool {
     let first = row.get(0).unwrap_or_default();
     row.len() >= width && !first.is_empty() && first.iter().all(u8::is_ascii_digit)
 }
 
-/// Is this row one of names: something is a name, and nothing a number? Percentiles (`50%`, `99.9%`) are names.
+/// Whether this row is a header: at least one field is a name, and none is a number. Percentiles (`50%`, `99.9%`) are names.
 fn is_header(row: &ByteRecord) -> bool {
     let is_share = |field: &[u8]| {
         field.ends_with(b"%")
@@ -202,7 +203,7 @@ fn fields_above(head: &[u8]) -> Option<Vec<String>> {
     Some(crate::input::text(line).split_whitespace().map(str::to_owned).collect())
 }
 
-/// Is a first row as those below it, but for its digits? Then it is none of names: `Total: 13026398 ns`, `{ fd = 3`.
+/// Whether the first row equals the second one except for digits. Then it is no header: `Total: 13026398 ns`, `{ fd = 3`.
 fn is_alike(first: &ByteRecord, second: &ByteRecord) -> bool {
     let without_digits = |field: &[u8]| -> Vec<u8> {
         let mut shape: Vec<u8> =
@@ -236,9 +237,9 @@ fn rows(head: &[u8], separator: Separator) -> (Vec<ByteRecord>, u64) {
     (rows, first_line)
 }
 
-/// The separator of fields: what gives every row as many as the first one, and most of them.
+/// The separator of fields: of the separators by which all rows have as many fields as the first one, the one that gives the most fields.
 fn separator(head: &[u8], decimal: Option<char>) -> Separator {
-    // A comma that stands before decimals separates nothing.
+    // A comma that is the decimal separator does not separate fields.
     let bytes = [b';', b'\t', b',', b'|'].into_iter().filter(|&byte| Some(char::from(byte)) != decimal);
     let mut best: Option<(usize, u8)> = None;
     let mut fallback = None;
@@ -272,7 +273,7 @@ fn common_width(rows: &[ByteRecord]) -> usize {
     runs.max_by_key(|run| run.len()).map_or(0, |run| run[0])
 }
 
-/// Are these rows of several fields between blanks, of which at least one column is numbers? A number and its unit are one
+/// Whether blanks separate several fields in these rows, and at least one column is numeric. A number and its unit are one
 /// field.
 fn are_blanks(head: &[u8]) -> bool {
     let (rows, _) = rows(head, Separator::Blanks);

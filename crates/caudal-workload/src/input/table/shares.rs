@@ -1,5 +1,6 @@
-//! Distributions as tables: a value, and the share of what is up to it, beyond it, or of just this value. `columns` asks whether a table
-//! is one; `finish` makes the distribution. Pure.
+//! Recognises a distribution that is written as a table: in each row a value, and the share of requests with up to this value, with more,
+//! or with exactly it. `columns.rs` calls [`of`] once for each table, with the sample of its first rows, and [`named`] if [`of`] found none;
+//! `finish.rs` makes the distribution of all rows by the [`Points`] that were found. Pure.
 
 use super::sample::Sample;
 
@@ -7,14 +8,14 @@ use super::separator::Separator;
 use crate::input::text;
 use crate::input::unit::words;
 
-/// The requests that the shares of a distribution count.
+/// The meaning of the share in a row of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Points {
-    /// Of all that is up to a value: they rise to 1, or to 100.
+    /// The share of requests with at most the row's value: it rises to 1, or to 100.
     UpTo,
-    /// Of all that is beyond it: they fall to 0.
+    /// The share of requests with more than the row's value: it falls to 0.
     Beyond,
-    /// Of just this value: together they are 1, or 100.
+    /// The share of requests with exactly the row's value: all together are 1, or 100.
     Of,
 }
 
@@ -37,10 +38,10 @@ const OF: [&str; 14] = [
     "frequency",
 ];
 
-/// How far shares may be from what they should sum up or rise to: they are rounded.
+/// The relative error that is allowed in the sum of shares, or in the last one: shares in files are rounded.
 const ROUNDED: f64 = 0.02;
 
-/// The column of shares in a table, and what they are of.
+/// The column of shares in a table, by its name and its first rows, and their meaning; none if the table is no distribution.
 pub(super) fn of(sample: &Sample) -> Option<(usize, Points)> {
     let width = sample.width();
     let Some(header) = &sample.header else {
@@ -75,7 +76,7 @@ pub(super) fn of(sample: &Sample) -> Option<(usize, Points)> {
     let column = |known: &[&str], fits: &dyn Fn(&[f64]) -> bool| {
         named(known).into_iter().find(|&at| numbers(sample, at).is_some_and(|shares| fits(&shares)))
     };
-    // Of several classes, one after the other, each begins anew.
+    // A table may hold several classes, one after the other: the shares of each begin anew.
     let each = |shares: &[f64], follows: fn(&f64, &f64) -> bool, end: f64| {
         let runs: Vec<&[f64]> = shares.chunk_by(follows).collect();
         let is_whole = |run: &&[f64]| run.len() > 1 && (run[run.len() - 1] / scale(shares) - end).abs() < 0.1;
@@ -102,7 +103,7 @@ pub(super) fn of(sample: &Sample) -> Option<(usize, Points)> {
         let is_part = shares.len() >= super::sample::ROWS - 1 && sum <= 1.0 + ROUNDED;
         shares.len() > 2 && !rises(shares) && ([1.0, 100.0].iter().any(|all| near(sum, *all)) || is_part)
     };
-    // Percentiles have a name of their own, and a reader.
+    // `percent` may also be the name of percentiles, which another file reads.
     let fractions: Vec<&str> =
         OF.iter().copied().filter(|word| !["percent", "percentage", "pct"].contains(word)).collect();
     if let Some(at) = column(&fractions, &|shares| is_up_to(shares)) {
@@ -111,7 +112,8 @@ pub(super) fn of(sample: &Sample) -> Option<(usize, Points)> {
     column(&OF, &|shares| is_of(shares)).map(|at| (at, Points::Of))
 }
 
-/// The column whose name says nothing else than that it holds a distribution.
+/// The column that is named like a distribution (`cdf` and the like). If [`of`] found none, the table is refused with an error that names
+/// the column.
 pub(super) fn named(sample: &Sample) -> Option<usize> {
     let only = ["cdf", "ecdf", "ccdf", "eccdf"];
     let header = sample.header.as_ref()?;

@@ -11,7 +11,7 @@ use crate::input::plausible::Plausible;
 use crate::input::unit::Unit;
 use crate::input::{Counted, Place, Taken, shorten, text};
 
-/// Of so many arrivals at the same time it is rather the clock that says so.
+/// If at least this share of the gaps between arrivals is 0, the cause is taken to be a coarse clock, not the arrivals.
 const TIED: f64 = 0.2;
 
 /// How the times of a file are written.
@@ -125,7 +125,7 @@ impl Times {
     }
 }
 
-/// Arrivals at the same time, if they are so many that it is the clock's doing.
+/// A note about arrivals at the same time, if they are so many ([`TIED`]) that the clock must have been coarse.
 fn ties(times_ps: &[u64]) -> Option<String> {
     let mut gaps: Vec<u64> = times_ps.windows(2).map(|two| two[1] - two[0]).collect();
     let tied = gaps.iter().filter(|&&gap| gap == 0).count();
@@ -135,8 +135,8 @@ fn ties(times_ps: &[u64]) -> Option<String> {
     gaps.retain(|&gap| gap > 0);
     let step = gaps.iter().min()?;
     Some(format!(
-        "{tied} of {} arrivals come at the same time as the one before, and the others {} or more later: such ties are \
-         mostly those of the clock, and play as bursts that there were not; record times with more digits",
+        "{tied} of {} arrivals come at the same time as the one before, and the others {} or more later: a coarse clock \
+         probably caused this, and the requests will arrive in bursts that did not exist; record times with more digits",
         times_ps.len(),
         crate::format::time(*step as f64)
     ))

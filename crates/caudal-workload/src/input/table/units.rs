@@ -1,4 +1,5 @@
-//! The unit and the style of the numbers in a column: by its name, by the writer, by another column, by what the user says.
+//! The unit and the style of the numbers in a column: from its name, the program that wrote the table, another column, or the user's choice. The
+//! finder of columns asks once for a table, before its rows are read. Pure.
 
 use super::finder::Finder;
 use super::names::SIZES;

@@ -1,5 +1,5 @@
-//! Answers from a network, each with its time: those of `dnsperf -v`, and of mtr's raw output (`mtr --raw`).
-//! Called by the table of tools beside it.
+//! Answers from a network, each with its time: the output of `dnsperf -v`, and mtr's raw output (`mtr --raw`). The table of tools in `mod.rs` asks
+//! the functions `holds_…` for each text of unknown format, and calls the reader of the tool whose output it is. Pure.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,8 @@ use super::{Names, Shown, passed_over};
 use crate::error::WorkloadError;
 use crate::input::{Place, text};
 
-/// `> NOERROR www.example.com A 0.000892`: the code of the answer, the name and the type that were asked for, and seconds.
+/// The words of a line `> NOERROR www.example.com A 0.000892`: the code of the answer, the name and the type that were asked for, and the time in
+/// seconds.
 fn answer(line: &str) -> Option<[&str; 4]> {
     let words: Vec<&str> = line.trim().strip_prefix("> ")?.split_whitespace().collect();
     let [code, name, .., seconds] = words[..] else { return None };
@@ -26,7 +27,7 @@ pub(super) fn holds_dnsperf(lines: &[&str]) -> bool {
             || lines.iter().any(|line| line.starts_with("DNS Performance Testing Tool")))
 }
 
-/// The answers that dnsperf had.
+/// The times of the answers in dnsperf's output.
 pub(super) fn of_dnsperf(bytes: &[u8], _: &Place<'_>) -> Result<Shown, WorkloadError> {
     let mut shown = Shown::new("answers to dnsperf", &["latency_s", "code", "type", "name"]);
     let mut lost = 0;
@@ -44,7 +45,7 @@ pub(super) fn of_dnsperf(bytes: &[u8], _: &Place<'_>) -> Result<Shown, WorkloadE
     Ok(shown)
 }
 
-/// `p 0 54 33019`: how far away the host is, its time in us, and perhaps the number of the packet.
+/// The numbers of a line `p 0 54 33019`: the distance of the host in hops, its time in us, and perhaps the number of the packet.
 fn packet(line: &str) -> Option<(&str, &str)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let ["p", hop, us, ref number @ ..] = words[..] else { return None };
@@ -62,7 +63,7 @@ pub(super) fn holds_mtr(lines: &[&str]) -> bool {
     lines.iter().filter(|line| packet(line).is_some()).count() >= 2 && lines.iter().all(is_of)
 }
 
-/// The answers that mtr had.
+/// The times of the answers in mtr's output.
 pub(super) fn of_mtr(bytes: &[u8], _: &Place<'_>) -> Result<Shown, WorkloadError> {
     let text = text(bytes);
     let mut shown = Shown::new("answers to mtr", &["rtt_us", "hop", "host"]);

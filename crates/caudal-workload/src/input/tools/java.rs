@@ -1,6 +1,6 @@
 //! Pauses in the log of Java's garbage collector: of the unified one (`-Xlog:gc`), of safepoints (`-Xlog:safepoint`) where it has no
 //! others, and of the older one (`-XX:+PrintGCDetails`).
-//! Called by the table of tools beside it.
+//! The table of tools (`mod.rs`) asks whether a text has this form, and calls the reader once if it has. Pure.
 
 use super::{Names, Shown, passed_over};
 use crate::error::WorkloadError;

@@ -1,9 +1,9 @@
 //! Output of single tools with formats of their own, made into the table that it shows: logs of PostgreSQL, tests of Go and JUnit, samples of
 //! JMeter in XML, timers of statsd, spans of Rust's `tracing`, pauses of Java, answers that dnsperf and mtr print,
-//! vectors of R and arrays of NumPy.
-//! Called by the recogniser.
+//! vectors of R and arrays of NumPy. The recogniser of formats calls [`Tool::of`] for a text that fits no earlier format, and [`Tool::read`]
+//! if it is of one of these tools. Pure.
 //!
-//! Each becomes a table with names, whose rows are at the lines where they were: so columns, classes, conditions and units are those of
+//! The output becomes a table with names, in which each row keeps the number of its line. So columns, classes, conditions and units work as in
 //! every other table.
 
 mod answers;
@@ -24,7 +24,7 @@ use super::source::Source;
 use super::{Columns, Place, Read, source, table, text};
 use crate::error::WorkloadError;
 
-/// A tool that is known by what it writes.
+/// A tool whose output is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
     /// Durations in a log of PostgreSQL, in any of its three forms.
@@ -67,7 +67,7 @@ impl Tool {
             (Tool::Array, vectors::holds_numpy),
         ];
         let (tool, _) = known.into_iter().find(|(_, holds)| holds(&lines))?;
-        // A log in which spans close has other lines too, of which something else may be wanted.
+        // A log in which spans close has other lines, too, and the user may want a column of these.
         let is_other = wanted.column.as_deref().is_some_and(|column| !column.starts_with("time."));
         Some(tool).filter(|tool| *tool != Tool::Tracing || !is_other)
     }
@@ -91,27 +91,27 @@ impl Tool {
     }
 }
 
-/// Whether lines are of a tool.
+/// Says whether these lines are the output of a tool.
 type Holds = fn(&[&str]) -> bool;
 
-/// Lines that are looked at.
+/// Lines at the beginning of a text by which its tool is recognised.
 const LINES: usize = 400;
-/// More names than this are no classes unless somebody says so.
+/// Most names of a column that is taken for classes without being asked for.
 const CLASSES_MAX: usize = 16;
 
 /// The output of a tool, as a table.
 struct Shown {
-    /// As it is named to the user.
+    /// The name of the format for the user.
     format: &'static str,
     rows: Rows,
-    /// The column of the times, if the user names none and it is one.
+    /// The column of the times, if the output has one, for users who name none.
     column: Option<String>,
     /// The column of the classes, if the user names none.
     class: Option<String>,
-    /// The column that says how often each time occurs; none of the others does, whatever it is called.
+    /// The column with the count of each time. No other column is taken for counts, whatever its name is.
     count: Option<String>,
     notes: Vec<String>,
-    /// The column's name for the user, and what says its unit, where the table's own words do not fit.
+    /// The name of the times' column for the user, and the reason for its unit, where those of the table would confuse.
     called: Option<(String, &'static str)>,
 }
 
@@ -131,7 +131,7 @@ impl Shown {
 
     fn read(self, path: &Path, wanted: &Columns) -> Result<Read, WorkloadError> {
         let mut columns = wanted.clone();
-        // Without the unit too: `duration` is `duration_ms`.
+        // The user may leave out the unit: `duration` means `duration_ms`.
         let name = self.column.as_deref().and_then(|column| column.rsplit_once('_')).map(|(name, _)| name);
         if self.called.is_some() || columns.column.is_none() || columns.column.as_deref() == name {
             columns.column.clone_from(&self.column);
@@ -167,7 +167,7 @@ impl Rows {
         rows
     }
 
-    /// Adds the row that stood in this line, from 1; it keeps it as far as there is room above.
+    /// Adds the row that stood in `line`, from 1. Empty lines are put before it so that it keeps its number.
     fn add(&mut self, line: usize, fields: &[&str]) -> Result<(), WorkloadError> {
         if self.count.is_multiple_of(4096) {
             source::check_stop()?;
@@ -186,7 +186,7 @@ impl Rows {
             if at > 0 {
                 self.csv.push(b',');
             }
-            // A mark at the beginning would make a comment of the row.
+            // A row that begins with a comment mark would become a comment.
             let is_plain =
                 !field.is_empty() && field.bytes().all(|byte| byte > b' ' && !b"\",#".contains(&byte));
             if is_plain {
@@ -208,7 +208,7 @@ impl Rows {
     }
 }
 
-/// Different names, and how many rows have any.
+/// The different names in a column, and the number of rows that have one.
 #[derive(Default)]
 struct Names {
     names: std::collections::HashSet<String>,
@@ -229,13 +229,13 @@ impl Names {
     }
 }
 
-/// Do at least two lines, and two of three, match?
+/// Whether at least two lines match, and at least two of three lines.
 fn most(lines: &[&str], matches: impl Fn(&str) -> bool) -> bool {
     let alike = lines.iter().filter(|line| matches(line)).count();
     alike >= 2 && 3 * alike >= 2 * lines.len()
 }
 
-/// The note on lines that hold no time: so many of them, and what they are like.
+/// The note on lines without a time: their number and a description.
 fn passed_over(count: usize, noun: &str, what: &str) -> Option<String> {
     let s = if count == 1 { "" } else { "s" };
     (count > 0).then(|| format!("passed over: {count} {noun}{s} {what}"))

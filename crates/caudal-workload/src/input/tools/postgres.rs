@@ -1,7 +1,7 @@
 //! Durations that PostgreSQL logs, with `log_min_duration_statement` or `log_duration`: to a text, as CSV (`csvlog`), as JSON
 //! (`jsonlog`). They stand in the message: `duration: 0.123 ms  statement: SELECT 1`, and where the extended protocol is used in a line
 //! each for `parse <name>`, `bind <name>` and `execute <name>`.
-//! Called by the table of tools beside it.
+//! The table of tools (`mod.rs`) asks whether a text has this form, and calls the reader once if it has. Pure.
 
 use serde_json::Value;
 

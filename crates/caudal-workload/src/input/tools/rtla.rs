@@ -1,5 +1,5 @@
 //! Histograms of rtla (`rtla timerlat hist`, `rtla osnoise hist`): a latency a row, and a column of counts for each CPU and context.
-//! Called by the recogniser.
+//! The recogniser of formats asks whether a text has this form, and calls the reader once if it has. Pure.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Timers of statsd, a metric a line: `api.request:12.5|ms`, `…|ms|@0.1` if only a part was sent, `…|h` and `…|d` for histograms and
 //! distributions of DogStatsD, of which the type says no unit, several values as in `name:1:2:3|ms`, and tags (`|#route:/a`, or
 //! `name,route=/a`).
-//! Called by the table of tools beside it.
+//! The table of tools (`mod.rs`) asks whether a text has this form, and calls the reader once if it has. Pure.
 
 use std::collections::BTreeMap;
 

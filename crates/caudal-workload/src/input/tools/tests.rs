@@ -1,5 +1,5 @@
 //! Times of test runs, as `go test -json` writes them.
-//! Called by the table of tools beside it.
+//! The table of tools (`mod.rs`) asks whether a text has this form, and calls the reader once if it has. Pure.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
 //! Spans that Rust's `tracing-subscriber` prints when they close (`with_span_events(FmtSpan::CLOSE)`): on a line, as `pretty`, as JSON.
-//! Called by the table of tools beside it.
+//! The table of tools (`mod.rs`) asks whether a text has this form, and calls the reader once if it has. Pure.
 //!
 //! `time.busy` is how long the span was entered, which is what its code takes; `time.idle` is the rest, in which it waited.
 

@@ -1,5 +1,5 @@
 //! Numbers that R and NumPy print one after the other: `[1] 11.9 9.3`, `[11.9 9.3 20.7]`, `array([11.9, 9.3])`.
-//! Called by the table of tools beside it.
+//! The table of tools (`mod.rs`) asks whether a text has this form, and calls the reader once if it has. Pure.
 //!
 //! Both leave numbers out in the middle or at the end where there are many, which is refused: what is missing is most of them.
 

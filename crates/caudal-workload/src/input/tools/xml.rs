@@ -1,5 +1,5 @@
 //! XML: times of tests, as JUnit and all that follow it write them, and samples of JMeter. Other XML is named by its first element.
-//! Called by the table of tools beside it.
+//! The table of tools (`mod.rs`) asks whether a text has this form, and calls the reader once if it has. Pure.
 
 use super::{Names, Shown};
 use crate::error::WorkloadError;

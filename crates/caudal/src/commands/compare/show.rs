@@ -1,4 +1,4 @@
-//! The result of `caudal compare` as text: which system is better at what, or every statistic. `compare` calls [`print`] once, when the
+//! The result of `caudal compare` as text: which system is better at what, or every statistic. `compare` calls [`print()`] once, when the
 //! simulations are done. It only prints.
 
 use caudal_stats::Estimate;

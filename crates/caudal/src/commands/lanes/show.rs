@@ -1,4 +1,4 @@
-//! Lanes as text: the answer on one screen, or all of it. `lanes` calls [`print`] once, when the search is done. It only prints.
+//! Lanes as text: the answer on one screen, or all of it. `lanes` calls [`print()`] once, when the search is done. It only prints.
 
 use caudal_results::answers::lanes::{HEAD, cells, classes, drifts, few, meanings};
 use caudal_results::table::Table;

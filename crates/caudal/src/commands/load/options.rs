@@ -1,5 +1,4 @@
-//! The arguments of `caudal load`, and what they are where nothing is said.
-//! Used by `load`.
+//! The arguments of `caudal load`, with their defaults. The command reads them once, and makes the session of a run from them.
 
 use std::path::PathBuf;
 

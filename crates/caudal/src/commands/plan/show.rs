@@ -1,4 +1,4 @@
-//! A plan as text: the answer on one screen, or all of it. `plan` calls [`print`] once, when the plan is made. It only prints.
+//! A plan as text: the answer on one screen, or all of it. `plan` calls [`print()`] once, when the plan is made. It only prints.
 
 use caudal_results::answers::plan::{few, meanings};
 use caudal_results::describe::counted;

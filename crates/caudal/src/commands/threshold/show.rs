@@ -1,4 +1,4 @@
-//! The table of thresholds in a terminal: when a request is given up, on one screen, or every row. `threshold` calls [`print`] once, when
+//! The table of thresholds in a terminal: when a request is given up, on one screen, or every row. `threshold` calls [`print()`] once, when
 //! the table is made. It only prints.
 
 use caudal_stats::Estimate;

@@ -2,10 +2,10 @@
 //! start, without events. The engine calls [`run`] once a run, when `route` says so. It owns the run's state.
 //!
 //! Here a request that starts is never stopped, and requests start in the order in which they arrive. So each takes
-//! the core that is free first, as soon as both are there (Kiefer and Wolfowitz's recursion), and then all is known
-//! of it. No task is kept and no event is needed: a batch of requests goes through a few loops, one after the other.
-//! What the accounts ask for at a mark is what is due at that time. The general host does the same with six times the
-//! instructions; tests hold the one against the other.
+//! the core that becomes free first, as soon as both are there (Kiefer and Wolfowitz's recursion); its start and its end are
+//! known then. No task is kept and no event is needed: a batch of requests goes through a few loops, one after the other.
+//! At a mark, the accounts are computed from the starts and ends that lie before it. The general host does the same with six times the
+//! instructions; tests compare the two.
 //!
 //! ```text
 //!   ring:   … | recorded … | started …                       | filled …
@@ -33,7 +33,7 @@ use crate::engine::kernel::source;
 use crate::engine::kernel::window::Length;
 use crate::engine::kernel::window::{Audit, Window};
 
-/// Statistics are made of a request when so many more have started: then hardly any still runs.
+/// Statistics are made of a request when this many later ones have started, because hardly any request still runs then.
 const LAG: usize = BATCH;
 
 /// The drawn requests, column by column.
@@ -43,7 +43,7 @@ struct Ring {
     /// Service and probes.
     work_ps: Vec<u64>,
     start_ps: Vec<u64>,
-    /// The knowledge of [`Behind`] as of its start: the integral, and how fast it grows.
+    /// The state of [`Behind`] at its start: the integral, and how fast it grows.
     behind_ps: Vec<u64>,
     long: Vec<u64>,
 }
@@ -89,7 +89,7 @@ impl Ring {
     }
 }
 
-/// A request that still ran when statistics were made of those before and after it.
+/// A request that still ran when statistics were made of its neighbours.
 #[derive(Clone, Copy)]
 struct Late {
     number: usize,
@@ -105,7 +105,7 @@ struct Starts {
     workers: u32,
     /// Requests drawn.
     filled: usize,
-    /// Requests that have arrived; it is known when they start.
+    /// Requests that have arrived, and whose start is known.
     started: usize,
     now_ps: u64,
     /// Time before which all that was due is done, in ps.
@@ -122,7 +122,7 @@ struct Starts {
 }
 
 impl Starts {
-    /// Requests before `until`, of those that were drawn last, arrive.
+    /// Lets the requests before `until` arrive, which are of the batch that was drawn last.
     fn start(&mut self, until: usize) {
         let requests = self.started..until;
         let at = requests.start & self.ring.mask();
@@ -157,7 +157,7 @@ impl Starts {
         }
     }
 
-    /// Makes statistics of the requests before `until` that have started and are done, and of those that were late.
+    /// Makes statistics of the requests before `until` that have started and are done, and of late ones that are done now.
     fn record(&mut self, recorder: &mut Recorder, until: usize) {
         let (measured, done_before_ps) = (&self.measured, self.done_before_ps);
         self.late.retain(|late| {
@@ -183,7 +183,7 @@ impl Starts {
         }
     }
 
-    /// The same of requests that have all started, at most [`BATCH`], whose places are next to each other.
+    /// Makes statistics of at most [`BATCH`] requests that have all started, and whose places in the ring are next to each other.
     fn record_started(&mut self, recorder: &mut Recorder, requests: Range<usize>) {
         let at = requests.start & self.ring.mask();
         let places = at..at + requests.len();
@@ -333,8 +333,8 @@ impl<'a> Central<'a> {
         outcome(self.recorder, self.window, measured_left, (self.starts.now_ps, events))
     }
 
-    /// The next request that is a mark; after the measured part, the first to find all
-    /// measured ones done.
+    /// The next request that is a mark; after the measured part, the first request that arrives when all measured requests
+    /// are done.
     fn next_mark(&mut self) -> usize {
         let Starts { ring, started, filled, .. } = &self.starts;
         let mark = (self.window.next_mark() as usize).max(*started);
