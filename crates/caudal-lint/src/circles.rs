@@ -5,6 +5,7 @@
 //! each other: the outer one is made of the inner ones. An arrow leads from the module that uses a name to the one that defines it. A
 //! re-export is no arrow, for who uses the name depends on the module that defines it; nor is a declaration (`mod name;`).
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -136,8 +137,8 @@ fn shortest_way_around(
                     }
                     return Some(arrows);
                 }
-                if !from.contains_key(&to) {
-                    from.insert(to, at);
+                if let Entry::Vacant(unseen) = from.entry(to) {
+                    unseen.insert(at);
                     next.push_back(to);
                 }
             }
