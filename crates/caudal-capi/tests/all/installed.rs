@@ -77,7 +77,21 @@ pub(crate) fn cxx_compilers() -> Vec<&'static str> {
 }
 
 pub(crate) fn run(command: &mut Command) -> Output {
-    command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+    once_written(command, Command::output)
+}
+
+/// Starts a program that was linked a moment ago. Another thread of the tests may have forked while the file was still open for writing; until that
+/// child has its own program, the system calls the file busy.
+pub(crate) fn once_written<T>(command: &mut Command, start: fn(&mut Command) -> std::io::Result<T>) -> T {
+    for _ in 0..500 {
+        match start(command) {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            started => return started.unwrap_or_else(|error| panic!("{command:?}: {error}")),
+        }
+    }
+    panic!("{command:?}: the file of the program stays busy")
 }
 
 /// Runs `command`, which has to succeed; its stdout.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use crate::installed::{ROOT, has, installed, succeed, succeed_with_errors};
+use crate::installed::{ROOT, has, installed, once_written, succeed, succeed_with_errors};
 
 /// What the lists of `tests/preemption/list.txt` name is in `cxx.cc` and `uninstrumented.c`.
 const LIST: &str = "tests/preemption/list.txt";
@@ -143,13 +143,8 @@ fn run(program: &Path, test: &str, may_stick: bool) -> Went {
 }
 
 fn went(program: &mut Command, test: &str, may_stick: bool) -> Went {
-    let mut child = program
-        .arg(installed().path("direct.toml"))
-        .arg(test)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    program.arg(installed().path("direct.toml")).arg(test).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = once_written(program, Command::spawn);
     let lines = BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
     let mut said = Vec::new();
     for line in lines {

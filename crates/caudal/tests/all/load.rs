@@ -70,13 +70,15 @@ fn what_is_wrong_is_said_with_what_would_be_right() {
         (&["--rate", "1k/s", "--depth", "2"], &["--closed"]),
         (&["--search", "scan p99 < 1ms"], &["no class `scan`", "get, set"]),
         (&["--search", "p99 slowdown < 10"], &["not how much of it the service took"]),
-        (&["--rate", "1k/s", "--out", "no/such/folder"], &["no/such/folder"]),
     ] {
         let text = load(more);
         for part in parts {
             assert!(text.contains(part), "{more:?}: {part}: {text}");
         }
     }
+    let unwritable =
+        ["load", &free, "--workload", "facebook-usr", "--rate", "1k/s", "--out", "no/such/folder"];
+    assert!(errors(folder.path(), &unwritable, 3).contains("no/such/folder"));
     let text = errors(folder.path(), &["load", "localhost", "--workload", "exp-1us", "--rate", "1k/s"], 2);
     assert!(text.contains("write HOST:PORT"), "{text}");
 }

@@ -61,6 +61,24 @@ fn asks(stream: &mut TcpStream, request: &[u8], answer: &[u8]) {
     assert_eq!(String::from_utf8_lossy(&read), String::from_utf8_lossy(answer));
 }
 
+/// The lines of all items, by as many scans as it takes.
+fn scanned(stream: &mut TcpStream) -> Vec<String> {
+    let (mut lines, mut cursor) = (Vec::new(), "0".to_owned());
+    let mut answers = BufReader::new(stream.try_clone().unwrap()).lines().map(Result::unwrap);
+    loop {
+        stream.write_all(format!("scan 10 at {cursor}\r\n").as_bytes()).unwrap();
+        let mut next = None;
+        for line in answers.by_ref().take_while(|line| line != "END") {
+            match line.strip_prefix("CURSOR ") {
+                Some(cursor) => next = Some(cursor.to_owned()),
+                None => lines.push(line),
+            }
+        }
+        let Some(next) = next else { return lines };
+        cursor = next;
+    }
+}
+
 #[test]
 fn a_cache_answers_by_tcp_and_udp_and_drains_when_it_is_told_to_stop() {
     let service = Service::start(&["kv"]);
@@ -73,12 +91,7 @@ fn a_cache_answers_by_tcp_and_udp_and_drains_when_it_is_told_to_stop() {
     let mut datagram = [0; 2_048];
     let bytes = udp.recv(&mut datagram).unwrap();
     assert_eq!(datagram[..bytes], *b"\x00\x07\x00\x00\x00\x01\x00\x00VALUE a 0 3\r\nabc\r\nEND\r\n");
-    // A scan gives what is there, and where to go on.
-    stream.write_all(b"scan 10\r\n").unwrap();
-    let mut line = String::new();
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    reader.read_line(&mut line).unwrap();
-    assert!(line.contains(" a "), "{line}");
+    assert_eq!(scanned(&mut stream), ["VALUE a 0 3", "abc"]);
     let output = service.stop();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
@@ -159,7 +172,11 @@ fn what_is_wrong_is_said_with_what_would_be_right() {
         (&["spin", "--workload", "rocksdb-0.5", "--work-max", "1h"], &["from 1ns to 600s"]),
     ] {
         let output = caudal(&[&["serve"], args].concat()).output().unwrap();
-        let text = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = String::from_utf8_lossy(&output.stderr)
+            .split_whitespace()
+            .filter(|word| *word != "│")
+            .collect::<Vec<_>>()
+            .join(" ");
         assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
         for part in parts {
             assert!(text.contains(part), "{args:?}: {part}: {text}");
