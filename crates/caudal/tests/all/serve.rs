@@ -169,7 +169,7 @@ fn what_is_wrong_is_said_with_what_would_be_right() {
         (&["kv", "--memory", "1KiB"], &["1MiB or more"]),
         (&["kv", "--memory", "2MiB", "--value-bytes-max", "3MiB"], &["has room for"]),
         (&["kv", "--workers", "2", "--cpus", "0"], &["a processor for each worker"]),
-        (&["spin", "--workload", "rocksdb-0.5", "--work-max", "1h"], &["from 1ns to 600s"]),
+        (&["spin", "--workload", "rocksdb-0.5", "--work-max", "3600s"], &["from 1ns to 600s"]),
     ] {
         let output = caudal(&[&["serve"], args].concat()).output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr)
