@@ -256,7 +256,11 @@ fn arrivals_are_epochs_dates_or_plain_times() {
         assert!(times.iter().enumerate().all(|(index, &ps)| ps == index as u64 * 10_000_000_000), "{name}");
     }
     let ties = arrivals("arr_ties_s.csv");
-    assert!(ties.notes().iter().any(|note| note.contains("a coarse clock probably caused this")), "{:?}", ties.notes());
+    assert!(
+        ties.notes().iter().any(|note| note.contains("a coarse clock probably caused this")),
+        "{:?}",
+        ties.notes()
+    );
     let dates = arrivals("azure_llm.csv");
     assert_eq!(dates.taken().unwrap().column.as_deref(), Some("TIMESTAMP"));
     let mut times = [0; 2];
