@@ -53,6 +53,14 @@ impl Service {
     }
 }
 
+impl Drop for Service {
+    fn drop(&mut self) {
+        // A test that has failed must not leave it behind; one that was stopped has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// Sends `request`, and reads until the answer has as many bytes as the expected one.
 fn asks(stream: &mut TcpStream, request: &[u8], answer: &[u8]) {
     stream.write_all(request).unwrap();
