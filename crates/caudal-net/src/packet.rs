@@ -3,6 +3,7 @@
 //! that ran it sends the answer and gives the buffer back, from whichever thread.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crossbeam_queue::ArrayQueue;
 
@@ -22,37 +23,51 @@ pub(crate) struct Packet {
     pub(crate) answers: Answers,
 }
 
-/// Packets of a worker. Those that it has not got are on their way, and come back.
-pub(crate) struct Pool(ArrayQueue<Box<Packet>>);
+/// Packets of a worker. Those that it has not got are on their way, and come back. A packet is made when all others are away, so that there are only as
+/// many as were ever away at a time: few stay in the cache where many, used in turn, would not.
+pub(crate) struct Pool {
+    idle: ArrayQueue<Box<Packet>>,
+    /// Packets that were made; only the inlet makes some.
+    made: AtomicUsize,
+    most: usize,
+    bytes: usize,
+}
 
 impl Pool {
-    /// `count` packets for datagrams of up to `bytes`.
-    pub(crate) fn new(count: usize, bytes: usize) -> Pool {
-        let pool = Pool(ArrayQueue::new(count.max(1)));
-        for _ in 0..count {
-            pool.give_back(Box::new(Packet {
-                buffer: vec![0; bytes].into(),
+    /// At most `most` packets, for datagrams of up to `bytes`.
+    pub(crate) fn new(most: usize, bytes: usize) -> Pool {
+        Pool { idle: ArrayQueue::new(most.max(1)), made: AtomicUsize::new(0), most, bytes }
+    }
+
+    /// A packet for the inlet; none: all of them are away.
+    pub(crate) fn take(&self) -> Option<Box<Packet>> {
+        self.idle.pop().or_else(|| self.make())
+    }
+
+    #[cold]
+    fn make(&self) -> Option<Box<Packet>> {
+        let made = self.made.load(Relaxed);
+        (made < self.most).then(|| {
+            self.made.store(made + 1, Relaxed);
+            Box::new(Packet {
+                buffer: vec![0; self.bytes].into(),
                 len: 0,
                 is_cut_off: false,
                 peer: Peer::none(),
                 answers: Answers::default(),
-            }));
-        }
-        pool
+            })
+        })
     }
 
-    pub(crate) fn take(&self) -> Option<Box<Packet>> {
-        self.0.pop()
-    }
-
+    /// Are all packets away?
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.idle.is_empty() && self.made.load(Relaxed) >= self.most
     }
 
     pub(crate) fn give_back(&self, mut packet: Box<Packet>) {
         packet.answers.clear(KEPT);
         // It has room for all that there are.
-        let _ = self.0.push(packet);
+        let _ = self.idle.push(packet);
     }
 }
 
@@ -87,5 +102,23 @@ impl Drop for Away {
         if let Some(packet) = self.packet.take() {
             self.pool.give_back(packet);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_made_when_all_others_are_away_and_never_more_than_allowed() {
+        let pool = Pool::new(2, 64);
+        let one = pool.take().expect("the first");
+        pool.give_back(one);
+        assert_eq!(pool.made.load(Relaxed), 1);
+        let all = [pool.take(), pool.take()].map(|packet| packet.expect("two are allowed"));
+        assert!(pool.take().is_none() && pool.is_empty());
+        assert_eq!(pool.made.load(Relaxed), 2);
+        all.into_iter().for_each(|packet| pool.give_back(packet));
+        assert!(!pool.is_empty() && pool.take().is_some());
     }
 }
