@@ -11,6 +11,10 @@ use socket2::Socket;
 use crate::counts::{WorkerCounts, add};
 use crate::{home, packet, sys};
 
+/// An answer of more datagrams is long: a scan's, or that of a large value.
+const SHORT_MAX: usize = 4;
+/// Datagrams of a long answer that a flush sends at most, some 40 us: then the worker looks for arrivals, and runs what came meanwhile.
+const PIECE: usize = 16;
 /// Answers that wait for the socket before the worker takes nothing more in.
 const WAITING_MAX: usize = 256;
 
@@ -20,14 +24,22 @@ pub(crate) enum Reply<S> {
     Stream(home::Away<S>),
 }
 
+/// Answers to datagrams, in order.
+#[derive(Default)]
+struct Queue {
+    answers: Vec<packet::Away>,
+    /// Datagrams of the first answer that are sent.
+    sent: usize,
+}
+
 /// See the [module](self).
 pub(crate) struct Outlet<S> {
     worker: usize,
     udp: Option<Arc<Socket>>,
     counts: Arc<[crossbeam_utils::CachePadded<WorkerCounts>]>,
-    datagrams: Vec<packet::Away>,
-    /// Datagrams of the first answer that are sent.
-    sent: usize,
+    short: Queue,
+    /// Long answers, sent in pieces, and only when no short one waits.
+    long: Queue,
     streams: Vec<home::Away<S>>,
 }
 
@@ -37,35 +49,20 @@ impl<S> Outlet<S> {
         udp: Option<Arc<Socket>>,
         counts: Arc<[crossbeam_utils::CachePadded<WorkerCounts>]>,
     ) -> Outlet<S> {
-        Outlet { worker, udp, counts, datagrams: Vec::new(), sent: 0, streams: Vec::new() }
+        Outlet { worker, udp, counts, short: Queue::default(), long: Queue::default(), streams: Vec::new() }
     }
 
-    /// Sends datagrams until the socket takes no more. `true`: all are sent.
+    /// Sends all short answers, and a piece of the long ones. `true`: all are sent.
     fn flush_datagrams(&mut self) -> bool {
-        let Outlet { udp, counts, worker, datagrams, sent, .. } = self;
+        let Outlet { udp, counts, worker, short, long, .. } = self;
+        let Some(udp) = udp else { return true };
         let counts = &counts[*worker];
-        while let Some(udp) = udp {
-            let waiting = datagrams.iter().flat_map(packet::Away::answers).skip(*sent);
-            let taken = match sys::send(udp.as_fd(), waiting) {
-                Ok(0) => break,
-                Ok(taken) => {
-                    add(&counts.datagrams_out, taken as u64);
-                    taken
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
-                // The first one is refused: its peer has gone, or it is too long.
-                Err(_) => {
-                    add(&counts.datagrams_unsent, 1);
-                    1
-                }
-            };
-            *sent += taken;
-            drop_sent(datagrams, sent);
+        while !short.answers.is_empty() {
+            if !short.send(udp, sys::BATCH, counts) {
+                return false;
+            }
         }
-        datagrams.clear();
-        *sent = 0;
-        true
+        long.answers.is_empty() || long.send(udp, PIECE, counts) && long.answers.is_empty()
     }
 
     /// Writes the answers of connections and returns them to their homes. `true`: all have left.
@@ -81,6 +78,28 @@ impl<S> Outlet<S> {
             }
         }
         self.streams.is_empty()
+    }
+}
+
+impl Queue {
+    /// Sends up to `most` datagrams with one call. `false`: the socket takes no more now.
+    fn send(&mut self, udp: &Socket, most: usize, counts: &WorkerCounts) -> bool {
+        let waiting = self.answers.iter().flat_map(packet::Away::answers).skip(self.sent).take(most);
+        self.sent += match sys::send(udp.as_fd(), waiting) {
+            Ok(taken) => {
+                add(&counts.datagrams_out, taken as u64);
+                taken
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => 0,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
+            // The first one is refused: its peer has gone, or it is too long.
+            Err(_) => {
+                add(&counts.datagrams_unsent, 1);
+                1
+            }
+        };
+        drop_sent(&mut self.answers, &mut self.sent);
+        true
     }
 }
 
@@ -103,7 +122,11 @@ impl<S: Send> Sink for Outlet<S> {
 
     fn put(&mut self, reply: Reply<S>) {
         match reply {
-            Reply::Datagram(packet) => self.datagrams.push(packet),
+            Reply::Datagram(packet) => {
+                let is_long = packet.answers().nth(SHORT_MAX).is_some();
+                let queue = if is_long { &mut self.long } else { &mut self.short };
+                queue.answers.push(packet);
+            }
             Reply::Stream(stream) => self.streams.push(stream),
         }
     }
@@ -114,7 +137,7 @@ impl<S: Send> Sink for Outlet<S> {
     }
 
     fn is_full(&self) -> bool {
-        self.datagrams.len() >= WAITING_MAX
+        self.short.answers.len() + self.long.answers.len() >= WAITING_MAX
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
