@@ -52,6 +52,11 @@ impl<S> Outlet<S> {
         Outlet { worker, udp, counts, short: Queue::default(), long: Queue::default(), streams: Vec::new() }
     }
 
+    /// Answers to datagrams that are not sent whole.
+    fn datagrams_waiting(&self) -> usize {
+        self.short.answers.len() + self.long.answers.len()
+    }
+
     /// Sends all short answers, and a piece of the long ones. `true`: all are sent.
     fn flush_datagrams(&mut self) -> bool {
         let Outlet { udp, counts, worker, short, long, .. } = self;
@@ -137,10 +142,66 @@ impl<S: Send> Sink for Outlet<S> {
     }
 
     fn is_full(&self) -> bool {
-        self.short.answers.len() + self.long.answers.len() >= WAITING_MAX
+        self.datagrams_waiting() >= WAITING_MAX
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.udp.as_ref().filter(|_| self.streams.is_empty()).map(|udp| udp.as_fd())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+    use crate::packet::Pool;
+    use crate::service::{Answers, Origin, Served, Service, Then};
+
+    /// Answers a datagram of n bytes by n datagrams of as many bytes as it has.
+    struct Echoes;
+
+    impl Service for Echoes {
+        type Session = ();
+
+        fn class(&self, _: Origin<'_, ()>, _: &[u8]) -> caudal_rt::ClassId {
+            unreachable!("nobody asks for it here")
+        }
+
+        fn datagram(&self, bytes: &[u8], answers: &mut Answers) {
+            (0..bytes.len()).for_each(|_| answers.bytes().extend_from_slice(bytes));
+            answers.cut_every(bytes.len());
+        }
+
+        fn stream(&self, (): &mut (), _: &[u8], _: &mut Vec<u8>) -> Served {
+            Served { consumed: 0, then: Then::Close }
+        }
+    }
+
+    #[test]
+    fn a_long_answer_leaves_in_pieces_and_after_a_short_one_that_came_later() {
+        let server = Arc::new(Socket::from(UdpSocket::bind("127.0.0.1:0").unwrap()));
+        let client = UdpSocket::bind("127.0.0.1:0").unwrap();
+        client.connect(server.local_addr().unwrap().as_socket().unwrap()).unwrap();
+        let pool = Arc::new(Pool::new(2, 64));
+        let mut outlet = Outlet::<()>::new(0, Some(Arc::clone(&server)), Arc::from([Default::default()]));
+        for bytes in [40, 1] {
+            client.send(&vec![b'x'; bytes]).unwrap();
+            let mut packets = vec![pool.take().unwrap()];
+            assert_eq!(sys::receive(server.as_fd(), &mut packets).unwrap(), 1);
+            let mut packet = packet::Away::new(packets.remove(0), Arc::clone(&pool));
+            packet.serve(&Echoes);
+            outlet.put(Reply::Datagram(packet));
+        }
+        client.set_nonblocking(true).unwrap();
+        let lengths = || {
+            let mut buffer = [0; 64];
+            std::iter::from_fn(|| client.recv(&mut buffer).ok()).collect::<Vec<_>>()
+        };
+        assert!(!outlet.flush(), "there is more to send");
+        assert_eq!(lengths(), [vec![1], vec![40; PIECE]].concat());
+        assert!(!outlet.flush() && outlet.flush());
+        assert_eq!(lengths(), vec![40; 40 - PIECE]);
+        assert_eq!((outlet.datagrams_waiting(), pool.is_empty()), (0, false));
     }
 }
