@@ -7,7 +7,8 @@ use std::io::{ErrorKind, Read, Write};
 use caudal_rt::clock::now;
 use socket2::Socket;
 
-use crate::service::{Served, Service, Then};
+use crate::service::Service;
+use caudal_proto::stream::{Served, Then};
 
 /// Bytes of an empty buffer that stay with a connection.
 const KEPT: usize = 4 << 10;

@@ -28,8 +28,9 @@ use crate::counts::{WorkerCounts, add};
 use crate::home::{self, Home};
 use crate::outlet::{Outlet, Reply};
 use crate::packet::{self, Packet, Pool};
-use crate::service::{Origin, Service, Then};
+use crate::service::{Origin, Service};
 use crate::sys::{self, Epoll, Event};
+use caudal_proto::stream::Then;
 
 /// Tokens above those of connections.
 const BELL: u64 = u64::MAX;

@@ -67,6 +67,7 @@ mod peer;
 mod service;
 mod sys;
 
+pub use caudal_proto::stream::{Served, Then};
 pub use counts::Counts;
 pub use net::{BindError, Bound, Limits, Listen, Net};
-pub use service::{Answers, Origin, Served, Service, Then};
+pub use service::{Answers, Origin, Service};

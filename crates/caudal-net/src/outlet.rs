@@ -156,7 +156,8 @@ mod tests {
 
     use super::*;
     use crate::packet::Pool;
-    use crate::service::{Answers, Origin, Served, Service, Then};
+    use crate::service::{Answers, Origin, Service};
+    use caudal_proto::stream::{Served, Then};
 
     /// Answers a datagram of n bytes by n datagrams of as many bytes as it has.
     struct Echoes;

@@ -2,6 +2,7 @@
 //! Programs implement [`Service`]. The inlet asks it for the class of each datagram and connection before it submits a request; the request calls it
 //! to serve the bytes, on whichever worker runs it, so several threads call it at the same time.
 
+use caudal_proto::stream::Served;
 use caudal_rt::ClassId;
 
 /// The origin of a request.
@@ -25,33 +26,9 @@ pub trait Service: Send + Sync + 'static {
     fn datagram(&self, bytes: &[u8], answers: &mut Answers);
 
     /// Carries out requests of a connection, in order: as many as `bytes` has, and appends their answers to `answer`. `bytes` begins with what
-    /// the last call has not consumed.
+    /// the last call has not consumed. A connection that needs more bytes for a request than
+    /// [`Limits::input_bytes_max`](crate::Limits::input_bytes_max) is closed.
     fn stream(&self, session: &mut Self::Session, bytes: &[u8], answer: &mut Vec<u8>) -> Served;
-}
-
-/// The result of [`Service::stream`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Served {
-    /// Bytes that are done with, at most all. The next call begins with the byte behind them.
-    pub consumed: usize,
-    /// The next thing to do.
-    pub then: Then,
-}
-
-/// The next thing to do with a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
-    /// Send the answer, read, and call again when there are `needed` bytes at least, those included that were not consumed.
-    Read {
-        /// Bytes, from 1 to [`Limits::input_bytes_max`](crate::Limits::input_bytes_max); a connection that needs more is closed.
-        needed: usize,
-    },
-    /// Send the answer, and call again with the bytes that are left when it is gone: the answer has become long.
-    Send,
-    /// Call again with the bytes that are left, as another request of the runtime.
-    Again,
-    /// Send the answer and close the connection.
-    Close,
 }
 
 /// Datagrams of an answer, one after the other in one buffer.

@@ -33,6 +33,7 @@
 mod bytes;
 pub mod datagram;
 pub mod spin;
+pub mod stream;
 pub mod text;
 
 /// Error of an encoder whose buffer is too small for what it should write. Nothing of it was written.

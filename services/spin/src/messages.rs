@@ -5,32 +5,10 @@
 //! A connection has no state, because messages have a fixed size and replies may come in any order. So the owner of a connection's bytes may give
 //! each request to the runtime by itself.
 
-use caudal_proto::spin::{Parsed, Request, Strange, only};
+use caudal_proto::spin::{Parsed, Request, only};
+pub use caudal_proto::stream::{Served, Then};
 
 use crate::service::Service;
-
-/// The result of [`serve`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Served {
-    /// Bytes of the input that have been consumed. The next call begins with the byte behind them.
-    pub consumed: usize,
-    /// The next thing to do.
-    pub then: Then,
-}
-
-/// The next thing that the caller of [`serve`] has to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
-    /// Read, and call again when the input has at least `needed` bytes, including bytes that were not consumed.
-    Read {
-        /// Bytes, at least 1.
-        needed: usize,
-    },
-    /// Call again with the input that is left, as another request of the runtime: another message begins there.
-    Again,
-    /// Send the output and end the connection, which speaks another protocol.
-    Close(Strange),
-}
 
 /// The request that `input` begins with, if it is whole, without serving it: the caller needs its class.
 #[inline]
@@ -46,7 +24,8 @@ pub fn serve(service: &Service, input: &[u8], arrival: u64, output: &mut Vec<u8>
     let (message, consumed) = match Request::parse(input) {
         Parsed::Message { message, consumed } => (message, consumed),
         Parsed::Incomplete { needed } => return Served { consumed: 0, then: Then::Read { needed } },
-        Parsed::Invalid(strange) => return Served { consumed: 0, then: Then::Close(strange) },
+        // The peer speaks another protocol.
+        Parsed::Invalid(_) => return Served { consumed: 0, then: Then::Close },
     };
     output.extend_from_slice(&service.carry_out(&message, arrival).encode());
     let then = if input.len() > consumed { Then::Again } else { Then::Read { needed: 1 } };

@@ -38,6 +38,7 @@ mod block;
 mod commands;
 mod stats;
 
+pub use caudal_proto::stream::{Served, Then};
 use caudal_proto::text::{Closing, Line, Parsed, Request, parse};
 
 use crate::service::Service;
@@ -62,31 +63,6 @@ enum State {
     Skipping(usize),
     /// Nothing more is answered.
     Over,
-}
-
-/// The result of [`Session::serve`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Served {
-    /// Bytes of the input that are done with. The next call begins with the byte behind them.
-    pub consumed: usize,
-    /// The next thing to do.
-    pub then: Then,
-}
-
-/// The next thing that the caller of [`Session::serve`] has to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
-    /// Read, and call again when the input has at least `needed` bytes, those included that were not consumed.
-    Read {
-        /// Bytes, at least 1.
-        needed: usize,
-    },
-    /// Send the output, and call again with the input that is left, whether or not there is more: the output has come to its mark.
-    Send,
-    /// Call again with the input that is left, as another request of the runtime: a scan begins or has ended here.
-    Again,
-    /// Send the output and end the connection.
-    Close,
 }
 
 /// The step that one request was.

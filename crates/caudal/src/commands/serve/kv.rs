@@ -8,9 +8,9 @@ use bytesize::ByteSize;
 use caudal_kv::datagram::{self, DATAGRAM_BYTES};
 use caudal_kv::kind::{Classes, Kind};
 use caudal_kv::service::{Config, Host, Service};
-use caudal_kv::session::{self, Session};
+use caudal_kv::session::Session;
 use caudal_kv::store;
-use caudal_net::{Answers, Origin, Served as Done, Then};
+use caudal_net::{Answers, Origin, Served as Done};
 use caudal_policy::random::hash;
 use caudal_rt::ClassId;
 use clap::Args;
@@ -132,14 +132,7 @@ impl caudal_net::Service for Cache {
     }
 
     fn stream(&self, session: &mut Session, bytes: &[u8], answer: &mut Vec<u8>) -> Done {
-        let session::Served { consumed, then } = session.serve(&self.service, bytes, now(), answer);
-        let then = match then {
-            session::Then::Read { needed } => Then::Read { needed },
-            session::Then::Send => Then::Send,
-            session::Then::Again => Then::Again,
-            session::Then::Close => Then::Close,
-        };
-        Done { consumed, then }
+        session.serve(&self.service, bytes, now(), answer)
     }
 }
 

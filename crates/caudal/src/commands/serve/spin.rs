@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use caudal_net::{Answers, Origin, Served as Done, Then};
+use caudal_net::{Answers, Origin, Served as Done};
 use caudal_policy::Picos;
 use caudal_proto::spin::{REQUEST_BYTES, Request};
 use caudal_rt::ClassId;
@@ -76,13 +76,6 @@ impl caudal_net::Service for Busy {
     }
 
     fn stream(&self, (): &mut (), bytes: &[u8], answer: &mut Vec<u8>) -> Done {
-        let messages::Served { consumed, then } =
-            messages::serve(&self.service, bytes, self.service.now(), answer);
-        let then = match then {
-            messages::Then::Read { needed } => Then::Read { needed },
-            messages::Then::Again => Then::Again,
-            messages::Then::Close(_) => Then::Close,
-        };
-        Done { consumed, then }
+        messages::serve(&self.service, bytes, self.service.now(), answer)
     }
 }
