@@ -104,6 +104,7 @@ fn advice(error: &io::Error) -> &'static str {
         io::ErrorKind::AddrNotAvailable => {
             "No interface of this machine has the address: choose one of `ip addr`"
         }
+        io::ErrorKind::NotFound => "The folder of the path is not there: make it, or choose another path",
         io::ErrorKind::PermissionDenied => {
             "Ports below 1024 take privilege, and a Unix socket needs a directory that the process may write to: choose another one"
         }
@@ -184,6 +185,14 @@ impl Net {
         Counts::sum(self.counts.iter().map(|worker| &**worker))
     }
 
+    /// Removes the file of a Unix socket, so that nobody connects any more. Dropping the sockets does that as well; a program that is about to end
+    /// and shares them with its requests calls it.
+    pub fn remove_socket_file(&self) {
+        if let Some(path) = &self.unix {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
     /// The address for datagrams.
     pub fn udp(&self) -> Option<SocketAddr> {
         self.udp
@@ -209,11 +218,8 @@ impl<S: Service> Bound<S> {
 }
 
 impl Drop for Net {
-    /// Removes the file of a Unix socket.
     fn drop(&mut self) {
-        if let Some(path) = &self.unix {
-            let _ = std::fs::remove_file(path);
-        }
+        self.remove_socket_file();
     }
 }
 

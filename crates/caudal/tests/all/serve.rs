@@ -132,6 +132,21 @@ fn an_answer_of_many_datagrams_comes_whole() {
 }
 
 #[test]
+fn a_unix_socket_is_served_and_its_file_goes_with_the_service() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache.sock");
+    let service = Service::start(&["kv", "--unix", path.to_str().unwrap()]);
+    let mut stream = std::os::unix::net::UnixStream::connect(&path).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(b"get a\r\n").unwrap();
+    let mut answer = [0; 5];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(answer, *b"END\r\n");
+    assert!(service.stop().status.success());
+    assert!(!path.exists());
+}
+
+#[test]
 fn prometheus_is_served_where_it_is_asked_for() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let service = Service::start(&["kv", "--prometheus", &port.to_string()]);
@@ -176,6 +191,11 @@ fn what_is_wrong_is_said_with_what_would_be_right() {
         (&["kv", "--policy", "none.toml"], &["none.toml"]),
         (&["kv", "--memory", "1KiB"], &["1MiB or more"]),
         (&["kv", "--memory", "2MiB", "--value-bytes-max", "3MiB"], &["has room for"]),
+        (&["kv", "--cpus", "900"], &["may use the processors"]),
+        (
+            &["kv", "--listen", "127.0.0.1:0", "--unix", "/not/there/s"],
+            &["The folder of the path is not there"],
+        ),
         (&["kv", "--workers", "2", "--cpus", "0"], &["a processor for each worker"]),
         (&["spin", "--workload", "rocksdb-0.5", "--work-max", "3600s"], &["from 1ns to 600s"]),
     ] {

@@ -10,6 +10,8 @@ use caudal_policy::Picos;
 use caudal_rt::{Builder, Pinning, Runtime};
 use clap::Args;
 use miette::{IntoDiagnostic as _, miette};
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
 
 use crate::numbers;
 
@@ -93,6 +95,15 @@ impl Common {
                 self.cpus.len()
             ));
         }
+        let allowed = allowed_processors();
+        if let Some(other) = self.cpus.iter().find(|cpu| !allowed.contains(cpu)) {
+            let allowed: Vec<String> = allowed.iter().map(usize::to_string).collect();
+            return Err(miette!(
+                help = "choose among these, or let the service choose: leave --cpus out",
+                "--cpus {other}: this process may use the processors {}",
+                allowed.join(", ")
+            ));
+        }
         let builder = match self.cpus.is_empty() {
             true => builder,
             false => builder.pinning(Pinning::These(self.cpus.clone())),
@@ -131,6 +142,12 @@ impl Common {
             ..Limits::default()
         }
     }
+}
+
+/// The processors that this process may use; none if the system does not say.
+fn allowed_processors() -> Vec<usize> {
+    let set = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
+    (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).collect()
 }
 
 fn duration(time: Picos) -> Duration {

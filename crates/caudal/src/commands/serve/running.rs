@@ -60,6 +60,7 @@ pub(super) fn serve<S: Service>(
         std::thread::sleep(LOOK_EVERY);
     }
     drop(metrics);
+    net.remove_socket_file();
     let left = runtime.shutdown(Shutdown::Drain);
     let counts = net.counts();
     if !global.quiet {
